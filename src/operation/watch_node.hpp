@@ -12,6 +12,12 @@ namespace corozk::detail {
 
 class operation;
 
+/// What is known of a server's watch, for all its waiters.
+struct watch_state {
+    const bool* current = nullptr;  ///< whether it is of this session
+    bool in_doubt = false;          ///< after a reconnect, until it has been set again
+};
+
 /// The server's watch lists.
 enum class watch_kind : std::uint8_t {
     data,     ///< changes and deletion of an existing node
@@ -36,11 +42,15 @@ public:
     /// and not at all if the watch has been armed again by then.
     virtual void dropped(const error_code& reason) noexcept = 0;
 
-    /// Whether the server will send an event.
-    bool armed() const noexcept { return is_linked() && *current_; }
+    /// Whether there will be an event.
+    bool armed() const noexcept { return is_linked() && *state_->current; }
+
+    /// Whether it would have come before any later response: the server has the watch. With very
+    /// many watches not all are set again at once after a reconnect.
+    bool certain() const noexcept { return armed() && !state_->in_doubt; }
 
     /// Whether it is disarmed and `dropped` will be called.
-    bool being_dropped() const noexcept { return is_linked() && !*current_; }
+    bool being_dropped() const noexcept { return is_linked() && !*state_->current; }
 
     /// Whether the reading operation that arms it is in flight.
     bool arming() const noexcept { return pending_ != nullptr; }
@@ -55,7 +65,7 @@ private:
     friend class operation;
     friend class watch_registry;
     operation* pending_ = nullptr;
-    const bool* current_ = nullptr;  ///< whether the list it is linked into is of this session
+    const watch_state* state_ = nullptr;
 };
 
 }  // namespace corozk::detail

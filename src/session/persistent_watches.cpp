@@ -61,7 +61,7 @@ bool persistent_watches::sending(operation& op) {
         op.watching = *at.requested;
         ++at.in_flight;
     } else if (op.code == op_code::remove_watches && op.version == all_watches) {
-        return it != places_.end() && std::exchange(it->second.requested, std::nullopt);
+        return it != places_.end() && it->second.forget_server();
     } else if (it == places_.end()) {
         return true;
     } else if (op.code == op_code::remove_watches) {
@@ -92,6 +92,7 @@ void persistent_watches::add_finished(operation& op, bool sent) {
     if (sent)
         --at.in_flight;
     if (sent && !op.error) {
+        at.served = op.watching;
         set_detached_again(op.path);
         detach(op.path);
         if (persistent_watch_node* node = op.persistent_watcher()) {
@@ -110,7 +111,7 @@ void persistent_watches::add_finished(operation& op, bool sent) {
 void persistent_watches::add_failed(const std::string& path, place& at) {
     if (at.in_flight > 0)
         return;  // the response to the next one tells
-    at.requested.reset();
+    at.forget_server();
     set_detached_again(path);
     if (!at.nodes.empty() && !at.restoring)
         lost_.insert(path);
@@ -136,7 +137,7 @@ void persistent_watches::report(watch_event_type type, const std::string& path) 
         place& at = it->second;
         if (!of_children)
             notify(at, type, path, watch_mode::persistent_recursive);
-        if (!of_children || at.requested != watch_mode::persistent_recursive)
+        if (!of_children || at.served != watch_mode::persistent_recursive)
             notify(at, type, path, watch_mode::persistent);
     }
     if (of_children || path.size() < 2)
@@ -149,7 +150,7 @@ void persistent_watches::report(watch_event_type type, const std::string& path) 
             continue;
         notify(it->second, type, path, watch_mode::persistent_recursive);
         // A recursive watch is not told of the names of its node's children.
-        if (of_a_child && it->second.requested == watch_mode::persistent_recursive)
+        if (of_a_child && it->second.served == watch_mode::persistent_recursive)
             notify(
                 it->second, watch_event_type::children_changed, it->first, watch_mode::persistent);
     }
@@ -162,7 +163,7 @@ void persistent_watches::connected() {
     watch_trimming::connected();
     for (auto it = places_.begin(); it != places_.end();) {
         place& at = it->second;
-        if (std::exchange(at.requested, std::nullopt))
+        if (at.forget_server())
             set_detached_again(it->first);
         if (!at.nodes.empty() && !at.restoring)
             lost_.insert(it->first);
@@ -239,7 +240,7 @@ void persistent_watches::drop_all(const error_code& reason) {
     unused_.clear();
     lost_.clear();
     for (auto it = places_.begin(); it != places_.end();) {
-        it->second.requested.reset();
+        it->second.forget_server();
         drop(it->second, reason);
         it = it->second.adding == 0 ? places_.erase(it) : std::next(it);
     }

@@ -79,9 +79,16 @@ private:
     struct place {
         waiters nodes;
         std::optional<watch_mode> requested;  ///< from the server, on this connection
+        std::optional<watch_mode> served;     ///< according to its last response
         std::size_t adding = 0;               ///< requests queued or in flight
         std::size_t in_flight = 0;
         bool restoring = false;  ///< by an `add_watch` that is queued or in flight
+
+        /// The server does not have it any more. @return whether it was requested
+        bool forget_server() noexcept {
+            served.reset();
+            return std::exchange(requested, std::nullopt).has_value();
+        }
     };
 
     static bool idle(const place& at) noexcept;

@@ -34,15 +34,23 @@ void watch_registry::armed(watch_kind kind,
                            watch_node* node,
                            bool in_c_client) {
     entry& e = of(kind)[path];
+    if (node)
+        node->unlink();  // it may still belong to an earlier session
+    // An event comes before the response, unless it was missed: these have not been set again yet.
+    if (!e.in_c_client && e.version != version) {
+        watch_tables::waiters nodes;
+        nodes.swap(e.nodes);
+        notify(std::move(nodes), watch_event_type::unknown);
+    }
     if (in_c_client && !e.in_c_client) {
         c_client_bytes_ += packed_size(path);
         e.in_c_client = true;
     }
     e.version = version;
+    e.state = {&tables_->current, false};
     if (!node)
         return;
-    node->unlink();  // it may still belong to an earlier session
-    node->current_ = &tables_->current;
+    node->state_ = &e.state;
     e.nodes.push_back(*node);
 }
 
@@ -55,6 +63,10 @@ std::size_t watch_registry::fire(watch_kind kind, std::string_view path, watch_e
     watch_tables::waiters nodes;
     nodes.swap(it->second.nodes);
     m.erase(it);
+    return notify(std::move(nodes), type);
+}
+
+std::size_t watch_registry::notify(watch_tables::waiters nodes, watch_event_type type) {
     std::size_t count = 0;
     while (!nodes.empty()) {
         watch_node& node = nodes.front();
@@ -149,7 +161,7 @@ void watch_registry::detach(const std::string& path) {
             continue;
         release_bytes(it->second, path);
         it->second.in_c_client = false;
-        tables_->detached.emplace_back(kind, path);
+        detach_again(kind, path);
     }
 }
 
@@ -179,8 +191,10 @@ std::vector<std::string> watch_registry::detach_surplus(std::size_t bytes, std::
 
 void watch_registry::detach_again(watch_kind kind, const std::string& path) {
     auto it = of(kind).find(path);
-    if (it != of(kind).end() && !it->second.in_c_client)
-        tables_->detached.emplace_back(kind, path);
+    if (it == of(kind).end() || it->second.in_c_client)
+        return;
+    it->second.state.in_doubt = true;
+    tables_->detached.emplace_back(kind, path);
 }
 
 std::optional<watch_registry::surplus> watch_registry::take_detached() {

@@ -42,6 +42,7 @@ struct watch_tables {
 
     struct entry {
         waiters nodes;
+        watch_state state;
 
         /// Of the node when the watch was set.
         watched_version version;
@@ -157,6 +158,7 @@ private:
 
     map& of(watch_kind kind) noexcept { return tables_->of(kind); }
     const map& of(watch_kind kind) const noexcept { return std::as_const(*tables_).of(kind); }
+    static std::size_t notify(watch_tables::waiters nodes, watch_event_type type);
     void release_bytes(const entry& e, const std::string& path) noexcept;
 
     std::unique_ptr<watch_tables> tables_ = std::make_unique<watch_tables>();

@@ -253,6 +253,70 @@ TEST_CASE("lock: a predecessor that we may not read") {
     });
 }
 
+TEST_CASE("lock: a watch that has not been set again yet proves nothing") {
+    // More paths than one packet may name: those of the first kind are set again later, one by one.
+    constexpr std::size_t many = 1'500;
+    scene s(shared_server().port());
+    client_options options = options_for(s.proxy.hosts());
+    options.session_timeout = steady_session;
+    options.max_request_size = 4'096;
+    run(
+        s.context,
+        [&]() -> awaitable<void> {
+            s.healthy = co_await connect_to(shared_server().hosts(), steady_session);
+            auto executor = co_await boost::asio::this_coro::executor;
+            s.zk = co_await client::connect(executor, options);
+            std::string place = fresh_path();
+            auto name = [&](std::string_view kind, std::size_t i) {
+                return place + "/" + std::string(kind) + std::to_string(i);
+            };
+            co_await s.zk.create(place);
+            std::vector<watched_data> data;
+            std::vector<watched_stat> missing;
+            for (std::size_t i = 0; i < many; ++i) {
+                co_await s.healthy.create(name("a", i));
+                data.push_back(co_await s.zk.watch_data(name("a", i)));
+            }
+            for (std::size_t i = 0; i < many / 3; ++i)
+                missing.push_back(co_await s.zk.watch_exists(name("missing", i)));
+            // Behind all of them.
+            lock mine(s.zk, place + "/z");
+            ownership held = co_await mine.acquire();
+            pending_result<ownership> second;
+            mine.acquire(second.handler());
+            co_await eventually_async(
+                [&] { return s.observer.children(place + "/z").size() == 2; });
+            lock theirs(s.healthy, place + "/z");
+            pending_result<ownership> third;
+            theirs.acquire(third.handler());
+            std::vector<contender_info> line;
+            while (line.size() < 3)
+                line = co_await theirs.contenders();
+            std::uint64_t watches = many + many / 3 + 2;
+            co_await eventually_async([&] { return s.zk.counters().watches >= watches; });
+
+            s.proxy.set_acceptance(acceptance::not_listening);
+            s.proxy.cut();
+            session_status status = s.zk.status();
+            while (status.state == session_state::connected)
+                status = co_await s.zk.next_state(status);
+            s.observer.erase(line[1].path);
+            s.proxy.set_acceptance(acceptance::normal);
+            while (status.state != session_state::connected)
+                status = co_await s.zk.next_state(status);
+            co_await held.release();
+            co_await finished(third);
+            REQUIRE(third.good());
+            CHECK(co_await finished(second) == errc::ownership_lost);
+            CHECK(third.value().valid());
+            co_await third.value().release();
+            co_await s.zk.close();
+            co_await s.healthy.close();
+        },
+        std::chrono::seconds(120));
+    run_to_idle(s.context);
+}
+
 TEST_CASE("lock: tries without a pause see that the other one has gone") {
     play([](scene& s) -> awaitable<void> {
         std::string other = s.plant();

@@ -102,6 +102,20 @@ struct scene {
 
 }  // namespace
 
+TEST_CASE("persistent watches: the server has the old mode until it has responded") {
+    scene s;
+    recorder names, all;
+    s.answer(*s.add("/a", persistent, &names));
+    auto recursive = s.add("/a", persistent_recursive, &all);
+    s.watches.report(children_changed, "/a");
+    CHECK(names.events == std::vector<std::string>{"children_changed /a"});
+    s.answer(*recursive);
+    s.watches.report(created, "/a/b");
+    s.watches.report(children_changed, "/a");  // for a one-shot watch
+    CHECK(names.events == std::vector<std::string>{"children_changed /a", "children_changed /a"});
+    CHECK(all.events == std::vector<std::string>{"created /a/b"});
+}
+
 TEST_CASE("persistent watches: who is told of which event") {
     scene s;
     recorder names, all, above, beside, root;

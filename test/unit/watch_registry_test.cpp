@@ -33,6 +33,43 @@ private:
 
 }  // namespace
 
+TEST_CASE("watch registry: a watch that is to be set again is armed, but in doubt") {
+    watch_registry registry;
+    recorder waiting, kept;
+    registry.armed(watch_kind::data, "/a", 1, &waiting);
+    registry.armed(watch_kind::data, "/b", 1, &kept);
+    CHECK(waiting.certain());
+    REQUIRE(registry.detach_surplus(registry.c_client_bytes() - 1, all).size() == 1);
+    CHECK(waiting.armed());
+    CHECK_FALSE(waiting.certain());
+    CHECK(kept.certain());
+    REQUIRE(registry.take_detached());
+    CHECK_FALSE(waiting.certain());
+    registry.detach_again(watch_kind::data, "/a");
+    registry.armed(watch_kind::data, "/a", 1, nullptr);
+    CHECK(waiting.certain());
+    registry.drop_all(errc::closed);
+    CHECK_FALSE(waiting.certain());
+}
+
+TEST_CASE("watch registry: another read of what is to be set again finds what was missed") {
+    watch_registry registry;
+    recorder missed, same, newcomer;
+    registry.armed(watch_kind::data, "/a", 1, &missed);
+    registry.armed(watch_kind::children, "/a", {1, 2}, &same);
+    REQUIRE(registry.detach_surplus(0, all).size() == 1);
+    registry.armed(watch_kind::data, "/a", 2, &newcomer);
+    registry.armed(watch_kind::children, "/a", {1, 2}, nullptr);
+    CHECK(missed.events == std::vector{watch_event_type::unknown});
+    CHECK(newcomer.events.empty());
+    CHECK(newcomer.certain());
+    CHECK(same.events.empty());
+    CHECK(same.certain());
+    // Without an outage the event of a change is on its way.
+    registry.armed(watch_kind::data, "/a", 3, nullptr);
+    CHECK(newcomer.events.empty());
+}
+
 TEST_CASE("watch registry: fires once, and only who waits for this kind and path") {
     watch_registry registry;
     recorder first, second, children, elsewhere;

@@ -133,7 +133,7 @@ void contention_queue::evaluate(const contender* seen, bool listed) {
         facts.listed = listed;
         if (contender* c = head()) {
             facts.connected = port_.alive(c->session) && facts.now < port_.expiry_deadline();
-            facts.watched = c->watch_.armed();
+            facts.watched = c->watch_.certain();
         }
         queue_step step = view_.next(facts);
         carry_out(step);
@@ -186,6 +186,8 @@ void contention_queue::listed(const operation& answer) {
     error_code ec = answer.error;
     if (ec && ec != zk_errc::no_node) {
         view_.listing_failed();
+        if (ec == zk_errc::throttled)
+            return wake();
         if (is_recoverable(ec) || ec == errc::not_connected || is_session_lost(ec))
             return;
         // Not permitted to list: no contender can ever be granted.
@@ -200,7 +202,7 @@ task<> contention_queue::read_limit() {
     known_limit found;
     error_code ec = co_await find_limit(port_, *settings_, &limit_watch_, found);
     if (!ec) {
-        view_.limit().answered(found, limit_watch_.armed());
+        view_.limit().answered(found, limit_watch_.certain());
         // Contenders that request more than the limit would block the others forever.
         abandon_waiting(errc::bad_option, found.value);
     } else {
@@ -242,6 +244,8 @@ void contention_queue::proved(contender& c, operation& answer) {
     }
     if (!answer.error && answer.record.czxid == c.czxid)
         return c.inspect(answer);
+    if (answer.error == zk_errc::throttled)
+        return prove(c);
     if (retry(port_, c.session).again(answer.error))
         return;  // read again after the reconnect
     if (is_session_lost(answer.error))
@@ -412,6 +416,8 @@ void contention_queue::run() noexcept {
     if (std::exchange(reconnected_, false)) {
         // The session sets watches again; requests without a response are repeated.
         view_.outdated();
+        if (!limit_watch_.certain())
+            view_.limit().changed();
         for (const auto& c : placed_contenders()) {
             if (c->state == stage::granted && !c->watch_.armed())
                 prove(*c);

@@ -66,7 +66,7 @@ void contention_queue::erase(contender& c, bool to_next) {
     if (contender_ptr heir = c.heir())
         return start_driver(leave_place(c.shared_from_this(), std::move(heir)));
     if (to_next) {
-        bool unproved = head() && !head()->watch_.armed() && !head()->proving_;
+        bool unproved = head() && !head()->watch_.certain() && !head()->proving_;
         auto next = view_.successor_of(c, unproved);
         if (next.remote)
             return announce(c, *next.remote);
