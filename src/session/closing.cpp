@@ -64,10 +64,16 @@ void session::begin_closing() {
         finish_closing();
 }
 
+/// Closing, with a connection that still carries requests.
+bool session::still_connected() const noexcept {
+    return closing_.draining() && link_.connected();
+}
+
 void session::go_on_closing() {
     closing_steps::connection_type connection;
     connection.connected = link_.connected();
-    connection.settled = traffic_.in_flight() == 0 && !watches_.notifying();
+    const bool owes = connection.connected && (closing_delays_ > 0 || traffic_.queued() > 0);
+    connection.settled = traffic_.in_flight() == 0 && !watches_.notifying() && !owes;
     // Once the close request was sent the C client must not send a ping.
     connection.half_packet =
         closing_.draining() && connection.connected && connection.settled && link_.half_sent();
@@ -89,6 +95,7 @@ void session::go_on_closing() {
 void session::finish_closing() {
     retire_client();
     link_.close();
+    traffic_.refuse_queued(errc::closed);
     complete_close_calls();
 }
 

@@ -208,9 +208,11 @@ void session::established() {
     bool read_only = link_.read_only();
     connector_.established(client.negotiated_timeout(), read_only, now());
     bool fresh = link_.established();
+    bool continued = client.session_id() == status().session_id;
     board_.established(client.session_id(), connector_.timeout(), fresh);
-    // Without a quorum a server accepts only sessions that it has established itself.
-    if (read_only && !fresh)
+    // Without a quorum a server accepts only sessions that it has established itself; only one of the
+    // quorum expires meanwhile.
+    if (read_only && !fresh && continued)
         clock_.hold();
     else
         clock_.start(connector_.attempt_started(), connector_.timeout());
@@ -331,15 +333,17 @@ void session::stop_looking() noexcept {
     inquiries_.quorum.clear();
 }
 
+/// While read-only the C client does not check timeouts (see `handle::wants_to_write`).
+void session::give_up_silent_server() {
+    if (link_.read_only() && connection_made() &&
+        traffic_.unanswered_since() <= now() - connector_.timeout() / 3)
+        link_.client()->abort();
+}
+
 /// Often enough to keep the session alive and to detect a silent server.
 void session::heartbeat() {
     const time_point current = now();
     const operation* under_way = liveness_.heartbeat;
-    // While read-only the C client does not check timeouts (see `handle::wants_to_write`).
-    if (under_way && under_way->state == operation::progress::sent && link_.read_only() &&
-        current - under_way->sent_at >= connector_.timeout() / 3) {
-        link_.client()->abort();
-    }
     // Before the C client's own pings, whose responses it does not report.
     if (under_way || current - liveness_.last_sent < connector_.timeout() * 3 / 10)
         return;

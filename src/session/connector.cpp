@@ -100,7 +100,7 @@ connector::action connector::next(time_point now, bool unread) {
                 result.kind = action::kind_type::resolve;
                 result.host = *host;
             } else if (!servers_.empty() ||
-                       (tried_.empty() && now >= due_ && use_known_addresses())) {
+                       ((!tried_.empty() || now >= due_) && use_known_addresses())) {
                 return attempt(now);
             } else if (!tried_.empty() || !known_.looking_up()) {
                 // Do not wait for look-ups in progress if there were addresses to try.

@@ -85,6 +85,8 @@ void ensemble_follower::read() {
     auto finished = [this](operation& op) {
         if (!op.error)
             return take(op.answer);
+        if (op.error == zk_errc::throttled)
+            return read();
         // If it was the connection, it is read on the next one.
         if (!is_recoverable(op.error) && !is_session_lost(op.error))
             port_.report(log_level::warning,

@@ -38,6 +38,10 @@ bool link::own(const operation& op) const noexcept {
     return is_own(op, relay_->abilities());
 }
 
+bool link::overtakes(const operation& op) const noexcept {
+    return own(op) || op.code == op_code::add_auth;
+}
+
 bool link::can_ask(const operation& op) const noexcept {
     return can_be_asked(op, relay_->abilities());
 }
@@ -123,13 +127,14 @@ bool link::wait() {
 
 /// @return whether something is left
 bool link::finish_writing() {
-    bool left = client_->wants_to_write();
+    // A read-only session's C client does not say so.
+    bool left = read_only() || client_->wants_to_write();
     if (!std::exchange(flushed_, false))
         relay_->collect();
     while (left && client_->open() && relay_->carries()) {
         client_->process(false, true);
-        relay_->collect();
         left = client_->wants_to_write();
+        relay_->collect();
     }
     return left;
 }

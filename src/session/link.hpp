@@ -61,8 +61,12 @@ public:
     /// Whether `process` has more to do.
     bool input() const noexcept { return relay_->input(); }
 
-    /// Whether the relay sends it, which needs `clear`, and not the C client.
+    /// Whether the relay sends it, and not the C client.
     bool own(const operation& op) const noexcept;
+
+    /// Whether it may reach the server before, or even inside, requests that the C client has not yet
+    /// written: ours, and credentials, which the C client puts first.
+    bool overtakes(const operation& op) const noexcept;
 
     /// Whether the server knows it, in one form or another.
     bool can_ask(const operation& op) const noexcept;
@@ -74,7 +78,7 @@ public:
     /// Whether the server reads nothing at present.
     bool congested() const noexcept { return relay_->congested(); }
 
-    /// Whether requests of the relay may be sent: all those of the C client were.
+    /// Whether what overtakes may be sent: all requests of the C client were.
     bool clear();
 
     /// Sends the requests that the C client was given.

@@ -78,7 +78,7 @@ void session::start(operation& op) noexcept {
         watches_.read_started(op.path);
     if (op.code == op_code::add_watch)
         watches_.add_started(op.path);
-    if (connector_.idle())
+    if (connector_.idle() && !(op.owed && still_connected()))
         return refuse(op, errc::closed);
     // The server would close the connection, again and again on each retry.
     if (request_size(op, connector_.hosts().chroot.size()) > options_.max_request_size)
@@ -112,6 +112,12 @@ bool session::withdraw(operation& op) noexcept {
     }
     op.state = operation::progress::idle;
     return true;
+}
+
+void session::delay_closing(bool wait) noexcept {
+    closing_delays_ += wait ? 1 : -1;
+    if (!wait && closing_.active())
+        wake();
 }
 
 void session::defer(deferred& d) noexcept {

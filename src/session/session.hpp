@@ -72,6 +72,7 @@ public:
     bool withdraw(operation& op) noexcept override;
     void defer(deferred& d) noexcept override;
     void complete(completion handler) override;
+    void delay_closing(bool wait) noexcept override;
     void start_timer(timer_node& timer, time_point when) noexcept override;
     time_point now() const noexcept override { return steady_clock::now(); }
     const session_status& status() const noexcept override { return board_.status(); }
@@ -124,6 +125,7 @@ private:
     void connection_down();
     void refused_for_good(error_code reason);
     void submit_at_once(operation& op);
+    void give_up_silent_server();
     void heartbeat();
     bool connection_made() const noexcept;
     bool past_deadline() const noexcept;
@@ -133,6 +135,7 @@ private:
     void session_lost(error_code reason);
     void fail_for_good(error_code reason);
     bool over() const noexcept;
+    bool still_connected() const noexcept;
     void begin_closing();
     void go_on_closing();
     void finish_closing();
@@ -154,6 +157,7 @@ private:
     status_board board_;
     connector connector_;
     closing_steps closing_;
+    int closing_delays_ = 0;
     traffic traffic_;
     link link_;
     persistent_watches watches_;

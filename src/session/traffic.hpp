@@ -23,7 +23,18 @@ public:
     // Requests.
     void queue(operation& op) noexcept { queued_.push_back(op); }
 
-    bool can_send() const noexcept { return in_flight_ < max_in_flight && !queued_.empty(); }
+    bool can_send() const noexcept {
+        return in_flight_ < max_in_flight && !queued_.empty() && resumes_at_ == time_point::max();
+    }
+
+    /// The server has too much to do: what is sent again then waits, and all behind it.
+    void pause_until(time_point time) noexcept { resumes_at_ = time; }
+    void resume(time_point now) noexcept {
+        if (now >= resumes_at_)
+            resumes_at_ = time_point::max();
+    }
+    time_point resumes_at() const noexcept { return resumes_at_; }
+
     const operation& next_queued() const noexcept { return queued_.front(); }
     operation& take_queued() noexcept { return pop(queued_); }
 
@@ -73,6 +84,11 @@ public:
         }
     }
 
+    /// When the oldest request without a response was sent.
+    time_point unanswered_since() const noexcept {
+        return sent_.empty() ? time_point::max() : sent_.front().sent_at;
+    }
+
     std::size_t queued() const noexcept { return queued_.size(); }
     std::size_t in_flight() const noexcept { return in_flight_; }
 
@@ -116,6 +132,7 @@ private:
     list sent_;
     list refused_;
     std::size_t in_flight_ = 0;
+    time_point resumes_at_ = time_point::max();
     std::vector<arrival> arriving_;
     std::vector<arrival> batch_;  ///< being dispatched
     std::size_t next_ = 0;        ///< of the batch

@@ -17,6 +17,7 @@ namespace {
 // Bounds of one turn, so that the user's coroutines can run.
 constexpr int rounds_per_turn = 4;
 constexpr std::size_t deferred_per_turn = 512;
+constexpr std::chrono::milliseconds throttled_pause{100};
 constexpr std::size_t sends_per_turn = 512;
 constexpr std::size_t sends_per_flush = 64;
 
@@ -116,7 +117,10 @@ void session::dispatch_answer(operation& op) {
         } else {
             ++counters_.answers;
             counters_.request_times.add(traffic_.arrived_at() - op.sent_at);
-            if (!is_session_lost(op.error) && !is_recoverable(op.error))
+            const bool throttled = op.error == zk_errc::throttled;
+            if (throttled)
+                traffic_.pause_until(now() + throttled_pause);
+            if (throttled || !(is_session_lost(op.error) || is_recoverable(op.error)))
                 clock_.answered(op.sent_at);
         }
     }
@@ -212,8 +216,10 @@ void session::run_handlers() {
 }
 
 bool session::can_send() const noexcept {
-    return traffic_.can_send() && connector_.open() && !connector_.search().leaving() &&
-           link_.connected() && !(link_.congested() && link_.own(traffic_.next_queued()));
+    const bool usable =
+        connector_.open() ? !connector_.search().leaving() && link_.connected() : still_connected();
+    return traffic_.can_send() && usable &&
+           !(link_.congested() && link_.overtakes(traffic_.next_queued()));
 }
 
 void session::send_queued() {
@@ -222,7 +228,7 @@ void session::send_queued() {
     time_point sent_at = now();
     allowance time;
     for (std::size_t i = 0; i < sends_per_turn && can_send(); ++i) {
-        if (link_.own(traffic_.next_queued()) && !link_.clear())
+        if (link_.overtakes(traffic_.next_queued()) && !link_.clear())
             break;
         operation& op = traffic_.take_queued();
         if (op.generation != 0 && op.generation != status().generation) {
@@ -307,6 +313,7 @@ void session::arm_timer() {
     time_point due = std::min({connector_.deadline(),
                                closing_.deadline(),
                                traffic_.deadline(queue_patience()),
+                               traffic_.resumes_at(),
                                timers_.first()});
     if (alive(status().generation))
         due = std::min(due, clock_.deadline());
@@ -325,10 +332,12 @@ void session::on_timer() {
     if (past_deadline())
         session_lost(zk_errc::session_expired);
     advance();
+    give_up_silent_server();
     if (connector_.open())
         heartbeat();
     if (closing_.active())
         go_on_closing();
+    traffic_.resume(now());
     traffic_.refuse_late(queue_patience(), now());
     timers_.run(now());
     agenda_.end_turn();

@@ -6,6 +6,7 @@
 #include <boost/asio/detached.hpp>
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -115,6 +116,37 @@ TEST_CASE("queue: a take in doubt is not repeated in a folder that was made anew
         co_await only_items_left(path);
         co_await other.close();
     });
+}
+
+TEST_CASE("queue: closing the client waits until what nobody takes any more is back") {
+    for (bool destroyed : {false, true}) {
+        CAPTURE(destroyed);
+        with_proxy([&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            std::string folder = path + "/q";
+            client doomed = co_await connect_to(proxy.hosts());
+            std::optional<queue> mine(std::in_place, doomed, folder);
+            co_await mine->put("a");
+            proxy.arm(at_op(testing::op_code::multi), hold_reply());
+            pending_result<queue_item> item;
+            mine->take(item.handler());
+            co_await eventually_async([&] { return items_at(folder).empty(); });
+            item.cancel();
+            CHECK(co_await finished(item) == boost::asio::error::operation_aborted);
+            if (destroyed)
+                mine.reset();
+            pending_result<> closed;
+            doomed.close(closed.handler());
+            pending_result<> refused;
+            doomed.sync("/", refused.handler());
+            CHECK(co_await finished(refused) == errc::closed);
+            CHECK_FALSE(closed.done());
+            proxy.disarm_all();
+            CHECK(!co_await finished(closed));
+            CHECK(items_at(folder) == std::vector<std::string>{"a"});
+            queue_item again = co_await queue(zk, folder).take();
+            CHECK(again.data == "a");
+        });
+    }
 }
 
 TEST_CASE("queue: a late acknowledgement fails") {

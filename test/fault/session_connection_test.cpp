@@ -759,6 +759,36 @@ TEST_CASE("read-only: a server that falls silent is left") {
         CHECK(status.state == session_state::suspended);
         proxy.black_hole(false);
         co_await reach(zk, session_state::read_only);
+        // The server has made a new session, and keeps it alive: for more than its timeout.
+        const std::uint64_t heartbeats = zk.counters().requests + 6;
+        co_await eventually_async([&] { return zk.counters().requests >= heartbeats; });
+        CHECK(zk.status().generation == status.generation);
+        CHECK(zk.status().state == session_state::read_only);
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("read-only: a server that falls silent before the chroot was verified is left") {
+    admin hand = observer();
+    if (!hand.exists("/verified"))
+        hand.plant("/verified");
+    fault_proxy proxy(the_server().port());
+    proxy.edit(direction::to_client, [](const frame_info& frame, std::string bytes) {
+        if (frame.kind == frame_kind::connect)
+            bytes.back() = 1;
+        return bytes;
+    });
+    proxy.arm(at_op(testing::op_code::exists), hold_request());
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        client_options options = quiet_options(proxy.hosts() + "/verified");
+        options.session_timeout = 2'000ms;
+        options.connect_timeout = 0ms;
+        options.allow_read_only = true;
+        client zk = co_await connected_client(options);
+        CHECK(zk.state() == session_state::read_only);
+        CHECK(proxy.statistics().connections_accepted == 2);
         co_await zk.close();
     });
     run_to_idle(context);

@@ -371,6 +371,30 @@ TEST_CASE("add_auth: credentials from the options are used before anything else"
     run_to_idle(context);
 }
 
+TEST_CASE("add_auth: beside requests that are half sent") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        const std::string data(900'000, 'x');
+        co_await zk.create(path + "/large");
+        int done = 0;
+        error_code of_set;
+        error_code of_auth;
+        zk.set(path + "/large", data, [&](error_code ec, stat) {
+            of_set = ec;
+            ++done;
+        });
+        zk.add_auth("digest", "ann:secret", [&](error_code ec) {
+            of_auth = ec;
+            ++done;
+        });
+        co_await eventually_async([&] { return done == 2; });
+        CHECK_FALSE(of_set);
+        CHECK_FALSE(of_auth);
+        node_data read = co_await zk.get(path + "/large");
+        CHECK(read.data == data);
+        CHECK(zk.counters().connects == 1);
+    });
+}
+
 TEST_CASE("add_auth: an unknown scheme ends the client, with the reason") {
     boost::asio::io_context context;
     run(context, [&]() -> awaitable<void> {

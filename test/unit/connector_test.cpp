@@ -376,6 +376,28 @@ TEST_CASE("connector: known addresses are used when a look-up is slow or fails")
     }
 }
 
+TEST_CASE("connector: a known address is tried although others were, while a look-up is slow") {
+    bench b("10.0.0.1,zk");
+    b.start();
+    b.begin_round();
+    CHECK(b.resolve() == 1);
+    b.machine.resolved(1, "", {make_address("10.0.0.2")});
+    if (b.attempt() == at("10.0.0.1")) {
+        b.refuse();
+        b.attempt();
+    }
+    b.machine.established(4s, false, b.now);
+    b.machine.connection_lost(b.now);
+    b.begin_round();
+    CHECK(b.resolve() == 1);
+    CHECK(b.attempt() == at("10.0.0.1"));
+    b.refuse();
+    CHECK(b.attempt() == at("10.0.0.2"));
+    b.refuse();
+    CHECK(b.waits());
+    CHECK(b.machine.phase() == phase::waiting);
+}
+
 TEST_CASE("connector: a link-local address without an interface is no address") {
     bench b("[fe80::1]");
     b.start();

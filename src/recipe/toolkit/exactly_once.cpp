@@ -108,7 +108,7 @@ task<error_code> exactly_once::open() {
     }
 }
 
-task<exactly_once_outcome> exactly_once::commit(std::vector<transaction::step> steps) {
+task<exactly_once_outcome> exactly_once::commit(std::vector<transaction::step> steps, bool owed) {
     exactly_once_outcome outcome;
     steps.insert(steps.begin(), mark());
     retry attempts(port_, while_reachable);
@@ -122,6 +122,7 @@ task<exactly_once_outcome> exactly_once::commit(std::vector<transaction::step> s
         steps.front() = mark();
         request multi(port_, op_code::multi, std::string());
         multi.steps = steps;
+        multi.owed = owed;
         error_code ec = co_await multi;
         if (!ec) {
             applied(outcome, std::move(multi.results));
