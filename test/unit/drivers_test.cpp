@@ -88,6 +88,28 @@ TEST_CASE("ensure_path: no right to create is no matter where the node exists") 
     CHECK(run.ended());
 }
 
+TEST_CASE("ensure_path: a lost connection is not taken for a node that is missing") {
+    scripted_port p;
+    driven run(p, detail::ensure_path(p, "/a", open));
+    p.answer(zk_errc::no_auth);
+    REQUIRE(p.asked() == "exists /a");
+    SECTION("asked again") {
+        p.answer(zk_errc::connection_loss);
+        REQUIRE(p.asked() == "create /a");
+        p.answer(zk_errc::no_auth);
+        REQUIRE(p.asked() == "exists /a");
+        p.answer();
+        REQUIRE(run.ended());
+        CHECK(!run.error());
+    }
+    SECTION("an error of its own is reported") {
+        p.answer(zk_errc::session_expired);
+        REQUIRE(run.ended());
+        CHECK(run.error() == zk_errc::session_expired);
+    }
+    CHECK(p.asked().empty());
+}
+
 TEST_CASE("ensure_path: a chroot that is missing is said") {
     scripted_port p;
     driven run(p, detail::ensure_path(p, "/a", open));
