@@ -47,8 +47,11 @@ task<error_code> ensure_path(port& p, std::string path, acl entries, create_mode
         } else if (ec == zk_errc::no_auth) {
             // It may exist without permission to create siblings.
             request exists(p, op_code::exists, current);
-            if (co_await exists)
-                co_return ec;
+            error_code found = co_await exists;
+            if (is_recoverable(found))
+                continue;
+            if (found)
+                co_return found == zk_errc::no_node ? ec : found;
             if (missing.empty())
                 co_return error_code();
             current = std::move(missing.back());

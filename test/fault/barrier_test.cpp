@@ -34,6 +34,36 @@ TEST_CASE("barrier: a removal whose answer was lost spares the next barrier") {
     run_to_idle(context);
 }
 
+TEST_CASE("barrier: bound to a session that the server ends later than the client") {
+    server own(recipe_server_options());
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        fault_proxy proxy(own.port());
+        client zk = co_await connect_to(proxy.hosts());
+        const std::int64_t earlier = zk.session_id();
+        barrier_options options;
+        options.bound_to_session = true;
+        barrier b(zk, "/gate", options);
+        proxy.arm(at_op(op_code::create2), swallow_reply_and_cut().then_refuse());
+        pending_result<bool> setting;
+        b.set(setting.handler());
+        co_await eventually_async(
+            [&] { return proxy.statistics().replies_of(op_code::create2) > 0; });
+        own.kill();
+        co_await eventually_async([&] { return zk.state() == session_state::lost; });
+        own.restart();  // which gives earlier sessions their whole timeout again
+        proxy.set_acceptance(acceptance::normal);
+        CHECK(!co_await finished(setting));
+        CHECK(setting.value());
+        CHECK(zk.session_id() != earlier);
+        auto node = admin(own.port()).stat("/gate");
+        REQUIRE(node);
+        CHECK(node->ephemeral_owner == zk.session_id());
+        co_await zk.close(as_tuple());
+    });
+    run_to_idle(context);
+}
+
 TEST_CASE("barrier: removed while the server was down") {
     server own(recipe_server_options());
     boost::asio::io_context context;

@@ -79,4 +79,28 @@ TEST_CASE("election: the leader's node erased while it acknowledges") {
     });
 }
 
+TEST_CASE("election: an acknowledgement whose answer was lost goes with the term") {
+    for (bool released : {true, false}) {
+        with_proxy([&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            election e(zk, path);
+            ownership term = co_await e.campaign();
+            std::string candidate = term.path();
+            proxy.arm(at_op(op_code::multi), hold_reply());
+            pending_result<> acknowledging, releasing;
+            e.acknowledge(term, acknowledging.handler());
+            co_await eventually_async([&] { return observer().children(path).size() == 2; });
+            if (released)
+                term.release(releasing.handler());
+            else
+                observer().erase(candidate);
+            co_await eventually_async([&] { return !observer().exists(candidate); });
+            CHECK(observer().children(path).size() == 1);
+            proxy.cut();
+            error_code ec = co_await finished(acknowledging);
+            CHECK(ec == errc::ownership_lost);
+            co_await nothing_left(path);
+        });
+    }
+}
+
 }  // namespace corozk::testing::election_test

@@ -89,6 +89,34 @@ TEST_CASE("leader_latch: a candidate has closed when its node is gone") {
     });
 }
 
+TEST_CASE("leader_latch: started again before it has closed") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        leader_latch latch(zk, path);
+        latch.start();
+        std::int64_t first = co_await latch.wait_leadership();
+        // Nothing has been done yet: it still leads.
+        pending_result<> closing;
+        latch.close(closing.handler());
+        latch.start();
+        error_code ec = co_await finished(closing);
+        CHECK(ec == boost::asio::error::operation_aborted);
+        CHECK(latch.status().fencing_token == first);
+        // It has resigned: a new candidacy.
+        rule_id held = proxy.arm(at_op(op_code::erase), hold_request());
+        pending_result<> closing_again;
+        latch.close(closing_again.handler());
+        co_await eventually_async([&] { return proxy.statistics().held > 0; });
+        latch.start();
+        ec = co_await finished(closing_again);
+        CHECK(ec == boost::asio::error::operation_aborted);
+        proxy.release(held);
+        std::int64_t second = co_await latch.wait_leadership();
+        CHECK(second > first);
+        co_await latch.close();
+        co_await nothing_left(path);
+    });
+}
+
 TEST_CASE("leader_latch: nothing is asked of a server without a quorum") {
     with_read_only_server([](client& zk, auto& regain_quorum, std::string path) -> awaitable<void> {
         leader_latch latch(zk, path);

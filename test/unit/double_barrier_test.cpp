@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "recipe/barriers/double_barrier_room.hpp"
 #include "recipe/barriers/double_barrier_rule.hpp"
+#include "scripted_port.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -291,6 +293,44 @@ TEST_CASE("double barrier: however members leave and die, everybody is released"
         for (const state& m : members)
             CHECK((m.left || m.dead));
     }
+}
+
+TEST_CASE("double barrier: data of others is reported although the answer to the create was lost") {
+    scripted_port p;
+    recipe_core owner(p);
+    auto room = std::make_shared<barrier_room>(p, "/b", 2);
+    auto seat = std::make_shared<barrier_seat>(room->wake());
+    std::optional<error_code> entered;
+    any_handler<void(error_code)> handler = [&entered](error_code ec) { entered = ec; };
+    seat->call = std::make_unique<waiting_call<>>(owner, std::move(handler), room->wake());
+    room->add(seat);
+    REQUIRE(p.asked().starts_with("create /b/"));
+    const std::string node = p.front().path + "0000000003";
+    p.answer(zk_errc::connection_loss);
+    REQUIRE(p.asked() == "get /b");
+    p.answer(zk_errc::connection_loss);
+    auto read = [&p] {
+        REQUIRE(p.asked() == "get /b");
+        p.front().answer = "data of others";
+        p.answer();
+    };
+    REQUIRE(p.asked() == "sync /b");
+    p.answer();
+    read();
+    REQUIRE(p.asked() == "children /b");
+    SECTION("it was not applied") {
+        p.answer();
+    }
+    SECTION("it was applied: the node is deleted") {
+        p.front().names.push_back(node.substr(3));
+        p.answer();
+        REQUIRE(p.asked() == "erase " + node);
+        p.answer();
+        read();
+    }
+    CHECK(p.asked().empty());
+    CHECK(entered == make_error_code(errc::foreign_data));
+    CHECK(seat->phase == barrier_phase::outside);
 }
 
 }  // namespace corozk::testing::double_barrier_test

@@ -2,6 +2,7 @@
 // Drivers that recipes share, as shipped, against a script of answers: each fault at each step.
 #include "driver/ensure_path.hpp"
 #include "recipe/contention/contention_queue.hpp"
+#include "recipe/contention/limit.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/backoff.hpp"
 #include "scripted_port.hpp"
@@ -86,6 +87,28 @@ TEST_CASE("ensure_path: no right to create is no matter where the node exists") 
         CHECK(run.error() == zk_errc::no_auth);
     }
     CHECK(run.ended());
+}
+
+TEST_CASE("ensure_path: a lost connection is not taken for a node that is missing") {
+    scripted_port p;
+    driven run(p, detail::ensure_path(p, "/a", open));
+    p.answer(zk_errc::no_auth);
+    REQUIRE(p.asked() == "exists /a");
+    SECTION("asked again") {
+        p.answer(zk_errc::connection_loss);
+        REQUIRE(p.asked() == "create /a");
+        p.answer(zk_errc::no_auth);
+        REQUIRE(p.asked() == "exists /a");
+        p.answer();
+        REQUIRE(run.ended());
+        CHECK(!run.error());
+    }
+    SECTION("an error of its own is reported") {
+        p.answer(zk_errc::session_expired);
+        REQUIRE(run.ended());
+        CHECK(run.error() == zk_errc::session_expired);
+    }
+    CHECK(p.asked().empty());
 }
 
 TEST_CASE("ensure_path: a chroot that is missing is said") {
@@ -190,6 +213,42 @@ TEST_CASE(
     REQUIRE(p.asked() == "erase " + node);
     CHECK(p.front().generation == 1);
     p.answer();
+    CHECK(p.asked().empty());
+}
+
+TEST_CASE("limit: a change by another client after a lost answer stays") {
+    scripted_port p;
+    detail::contention_settings settings;
+    settings.parent = "/s";
+    driven run(p, detail::change_limit(p, settings, 5));
+    auto read = [&p](const char* limit, std::int64_t mzxid) {
+        REQUIRE(p.asked() == "sync /s");
+        p.answer();
+        REQUIRE(p.asked() == "get /s");
+        p.front().answer = limit;
+        p.front().record.mzxid = mzxid;
+        p.answer();
+    };
+    read("3", 10);
+    REQUIRE(p.asked() == "set /s");
+    p.answer(zk_errc::connection_loss);
+    SECTION("changed") {
+        read("7", 12);
+    }
+    SECTION("not changed: written again") {
+        read("3", 10);
+        REQUIRE(p.asked() == "set /s");
+        CHECK(p.front().data == "5");
+        SECTION("and it succeeds") {
+            p.answer();
+        }
+        SECTION("and another client was faster") {
+            p.answer(zk_errc::bad_version);
+            read("7", 12);
+        }
+    }
+    REQUIRE(run.ended());
+    CHECK(!run.error());
     CHECK(p.asked().empty());
 }
 

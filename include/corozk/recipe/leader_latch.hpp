@@ -62,7 +62,8 @@ public:
     leader_latch(const client& c, std::string path, election_options options = election_options());
     leader_latch() noexcept = default;
 
-    /** @brief Becomes a candidate if idle: at first, after `close`, or after an error. */
+    /** @brief Becomes a candidate if idle: at first, after `close`, or after an error. Revokes a
+     *         `close` that has not completed, which ends with `operation_aborted`. */
     void start();
 
     /** @brief Whether it leads, to the client's knowledge: false as soon as the session's deadline
@@ -144,6 +145,8 @@ public:
      * @brief Resigns and ends the candidacy.
      *
      * @completes `void(error_code)`, after its node was deleted or the session has ended.
+     *
+     * @errors `boost::asio::error::operation_aborted`: started again; it may not have resigned.
      *
      * @cancellation Terminal, partial, total: stops waiting; it closes anyway.
      */

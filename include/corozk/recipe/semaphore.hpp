@@ -156,6 +156,8 @@ public:
      * @brief Changes the limit for all participants. Permits are not revoked: if more are held than
      *        the new limit allows, none are granted until enough have been released.
      *
+     * If the response is lost and another client has changed the limit since, that change stays.
+     *
      * @completes `void(error_code)`
      *
      * @errors `errc::bad_option`: less than 1. `errc::foreign_data`: the parent's data is not a

@@ -63,6 +63,16 @@ task<error_code> look_once(barrier_impl& self, bool& is_set) {
     co_return ec == zk_errc::no_node ? error_code() : ec;
 }
 
+/// Replaces a node of an earlier session of this client, which the server has not ended yet, by one
+/// of the current session. In one transaction, so that nobody sees the barrier removed.
+task<error_code> replace_node(barrier_impl& self, std::string guid, std::int32_t version) {
+    const create_options bound{.mode = create_mode::ephemeral, .acl = &self.options.acl};
+    transaction both;
+    both.erase(self.path(), version).create(self.path(), std::move(guid), bound);
+    request multi(self.get_port(), std::move(both));
+    co_return co_await multi;
+}
+
 task<> set_driver(std::shared_ptr<barrier_impl> self, any_handler<void(error_code, bool)> handler) {
     port& p = self->get_port();
     signal wake(p);
@@ -85,10 +95,14 @@ task<> set_driver(std::shared_ptr<barrier_impl> self, any_handler<void(error_cod
             ec = co_await look;
             if (retry(p).again(ec) || ec == zk_errc::no_node)
                 continue;
-            bool ours = !ec && look.answer == guid &&
-                        (!self->options.bound_to_session ||
-                         look.record.ephemeral_owner == p.status().session_id);
-            call.complete(ec, ours);
+            const bool ours = !ec && look.answer == guid;
+            if (ours && self->options.bound_to_session &&
+                look.record.ephemeral_owner != p.status().session_id) {
+                ec = co_await replace_node(*self, guid, look.record.version);
+                if (ec == zk_errc::no_node || ec == zk_errc::bad_version || attempts.again(ec))
+                    continue;
+            }
+            call.complete(ec, ours && !ec);
         } else if (!attempts.again(ec)) {
             call.complete(ec == zk_errc::node_exists ? error_code() : ec, !ec);
         }

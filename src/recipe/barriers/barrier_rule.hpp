@@ -14,7 +14,8 @@ namespace corozk::detail {
 //     cause another read.
 //   * A barrier that was set before the call of `wait` is seen at any server: the first read
 //     follows a sync.
-//   * A `set` whose response was lost recognises its node by the guid in it.
+//   * A `set` whose response was lost recognises its node by the guid in it. If that node ends with
+//     an earlier session, it is replaced by one of the current session.
 //   * A `remove` whose response was lost deletes only the node it read before (czxid), not a
 //     barrier that has been set since (`erase_one` in toolkit/background_deleter).
 

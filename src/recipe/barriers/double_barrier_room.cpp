@@ -166,6 +166,9 @@ task<bool> barrier_room::step() {
         list_next_ = true;
         co_return true;
     }
+    // Whatever the record is: a member that is refused must know its node, to delete it.
+    if (unsure)
+        again = find_unsure(listing.names) || again;
     std::optional<round_record> record = parse_round(look.answer);
     if (!record) {
         for (const seat_ptr& s : seats_)
@@ -175,8 +178,6 @@ task<bool> barrier_room::step() {
     record_ = *record;
     version_ = look.record.version;
     parent_czxid_ = look.record.czxid;
-    if (unsure)
-        again = find_unsure(listing.names) || again;
 
     std::optional<barrier_view> view;
     if (listed)

@@ -22,6 +22,7 @@ task<error_code> settle_limit(port& p,
                               std::int32_t wanted,
                               watch_node* watch,
                               known_limit* limit) {
+    std::optional<std::int64_t> doubted;  // the mzxid that a set with unknown outcome replaced
     for (;;) {
         request get(p, op_code::get, settings.parent);
         if (watch)
@@ -41,8 +42,9 @@ task<error_code> settle_limit(port& p,
         auto found = parse_limit(get.answer);
         if (!found && !get.answer.empty())
             co_return make_error_code(errc::foreign_data);
-        // Also if it was written by an earlier attempt.
-        if (found && (limit || *found == wanted)) {
+        // Also if an earlier attempt has written it, even if another client has changed it since.
+        const bool changed_since = doubted && *doubted != get.record.mzxid;
+        if (found && (limit || *found == wanted || changed_since)) {
             if (limit)
                 *limit = {*found, get.record.version};
             co_return error_code();
@@ -51,6 +53,8 @@ task<error_code> settle_limit(port& p,
         set.data = std::to_string(wanted);
         set.version = get.record.version;
         ec = co_await set;
+        if (is_outcome_unknown(ec))
+            doubted = get.record.mzxid;
         bool again = (!ec && limit) || ec == zk_errc::bad_version || ec == zk_errc::no_node ||
                      is_recoverable(ec);
         if (!again)

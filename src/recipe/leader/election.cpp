@@ -27,12 +27,13 @@ task<> write_acknowledgement(detail::port& s,
     std::string path = join_path(impl->path(), acknowledgement_of(base_name(candidate)));
     std::uint64_t generation = term->generation();
     error_code ec;
+    retry attempts(s, generation);
     for (;;) {
         transaction steps;
         steps.check(candidate).create(path, std::string(), impl->settings().ephemeral());
         request multi(s, steps, generation);
         ec = co_await multi;
-        if (!retry(s, generation).again(ec))
+        if (!attempts.again(ec))
             break;
     }
     // The name is unique.
@@ -40,15 +41,15 @@ task<> write_acknowledgement(detail::port& s,
         ec = error_code();
     if (ec == zk_errc::no_node)
         ec = errc::ownership_lost;
-    if (!ec) {
-        if (term->stage() == contender::stage_type::granted) {
-            term->attach(path);
-        } else {
-            // The term has ended.
-            if (s.alive(generation))
-                s.use_service<background_deleter>().erase(path, generation);
+    // An attempt whose response was lost may have created it before the term ended.
+    const bool created = !ec || attempts.doubtful();
+    if (!ec && term->stage() == contender::stage_type::granted) {
+        term->attach(path);
+    } else if (created) {
+        if (s.alive(generation))
+            s.use_service<background_deleter>().erase(path, generation);
+        if (!ec)
             ec = errc::ownership_lost;
-        }
     }
     call->complete(ec);
 }

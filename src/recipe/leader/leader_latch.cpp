@@ -25,6 +25,7 @@ public:
         if (stopped())
             return;
         wanted_ = true;
+        end_calls(close_calls_, boost::asio::error::operation_aborted);
         // Supersedes earlier decisions, even if the driver has not seen them yet.
         fatal_ = error_code();
         if (status_.state == latch_state::idle)
