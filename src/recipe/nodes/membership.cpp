@@ -161,7 +161,7 @@ public:
     const membership_options options;
     std::string name;
     std::shared_ptr<kept_node> own;
-    told<membership_observer> told_of;
+    told<membership_observer, membership_change> told_of;
 };
 
 namespace {

@@ -54,7 +54,7 @@ public:
 
     const std::string name;
     const bool good;
-    told<followed_node> told_of;
+    told<followed_node, name_entry> told_of;
 };
 
 namespace {
