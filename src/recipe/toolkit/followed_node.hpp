@@ -13,7 +13,7 @@
 
 namespace corozk::detail {
 
-/// Follows a node across changes, absence, reconnects and sessions.
+/// Follows a node across changes, absence, reconnects and sessions. What it shows never goes back.
 class followed_node {
 public:
     using state = node_view;
