@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "lagging_server.hpp"
 #include "pending_result.hpp"
 #include "read_only_server.hpp"
 #include <corozk/recipe/membership.hpp>
@@ -108,6 +109,27 @@ TEST_CASE("membership: a server without a quorum is not asked to change anything
         regain_quorum();
         CHECK(!co_await finished(joining));
         CHECK(g.joined());
+    });
+}
+
+TEST_CASE(
+    "membership: the server of an observer's new session lags behind: nobody seems to leave") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        membership a(other, path), b(other, path), watcher(zk, path);
+        co_await a.join("a", "1");
+        names known;
+        co_await follow_until(watcher, known, a1);
+        pending_result<membership_change> told;
+        watcher.next_change(told.handler());
+        co_await next_session_lags(zk, proxy, path);
+        std::vector<member_info> present = co_await watcher.members();
+        CHECK(present.size() == 1);
+        co_await b.join("b", "1");
+        CHECK(!co_await finished(told));
+        CHECK(told.value().left.empty());
+        CHECK(told.value().joined.size() == 1);
+        co_await other.close();
     });
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "lagging_server.hpp"
 #include "pending_result.hpp"
 #include <corozk/recipe/name_service.hpp>
 
@@ -59,6 +60,36 @@ TEST_CASE("name service: a name that is there, but unreadable at the next look, 
             CHECK(watches_below(node) == 1);
             watch = name_watch();
             co_await watches_at_server(0);
+        });
+    }
+}
+
+TEST_CASE("name service: the server of a new session lags behind: nothing seems to be undone") {
+    enum class what : std::uint8_t { resolve, list, next };
+    for (what how : {what::resolve, what::list, what::next}) {
+        INFO("operation " << int(how));
+        with_proxy([&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            name_service names(zk, path);
+            co_await names.register_name("a", "1");
+            name_watch watch = names.follow("a");
+            name_entry e = co_await watch.next();
+            CHECK(e.value == "1");
+            pending_result<name_entry> told;
+            if (how == what::next)
+                watch.next(told.handler());
+            co_await next_session_lags(zk, proxy, path);
+            if (how == what::resolve) {
+                e = co_await names.resolve("a");
+                CHECK(e.value == "1");
+            } else if (how == what::list) {
+                std::vector<name_entry> all = co_await names.list();
+                CHECK(all.size() == 1);
+            } else {
+                co_await settle(zk);
+                observer().set(path + "/a", "2");
+                CHECK(!co_await finished(told));
+                CHECK(told.value().value == "2");
+            }
         });
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "lagging_server.hpp"
 #include "pending_result.hpp"
 #include <corozk/recipe/two_phase_commit.hpp>
 
@@ -158,6 +159,30 @@ TEST_CASE("two-phase commit: a vote that nobody waits for any more is not given 
                 co_await clean.close();
             });
     }
+}
+
+TEST_CASE(
+    "two-phase commit: the server of a decider's new session lags behind: no site seems dead") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client clean = co_await one_more_client();
+        commit_coordinator c(zk, path, with_form(commit_form::coordinator));
+        co_await c.begin(two, "");
+        commit_site mine(clean, path, "mine");
+        commit_site other(clean, path, "other");
+        co_await mine.join();
+        co_await other.join();
+        outcome_result deciding, mine_votes;
+        c.decide(deciding.handler());
+        co_await settle(zk);  // it has seen both
+        co_await next_session_lags(zk, proxy, path);
+        mine.vote(commit_vote::commit, mine_votes.handler());
+        commit_outcome o = co_await other.vote(commit_vote::commit);
+        CHECK(o.committed);
+        CHECK(!co_await finished(deciding));
+        CHECK(deciding.value().committed);
+        CHECK(!co_await finished(mine_votes));
+        co_await clean.close();
+    });
 }
 
 TEST_CASE("two-phase commit: the server killed and restarted between the votes") {

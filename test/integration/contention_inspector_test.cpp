@@ -85,6 +85,26 @@ TEST_CASE("contention_inspector: asks first; a holder that hears it is not broke
     });
 }
 
+TEST_CASE("contention_inspector: cancelled while it waits, it breaks nobody and leaves no watch") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        lock l(zk, path);
+        ownership held = co_await l.acquire();
+        co_await settle(zk);
+        const std::int64_t before = watch_count(shared_server().port());
+        contention_inspector line(other, path);
+        pending_result<bool> asked;
+        line.insist_on_release(held.path(), time_limit::for_ever(), asked.handler());
+        co_await held.wait_release_requested();
+        co_await watches_at_server(before + 1);
+        asked.cancel();
+        CHECK(co_await finished(asked) == boost::asio::error::operation_aborted);
+        co_await watches_at_server(before);
+        CHECK(held.valid());
+        co_await other.close();
+    });
+}
+
 TEST_CASE("contention_inspector: nobody there, bad paths, a closed client") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         contention_inspector line(zk, path);

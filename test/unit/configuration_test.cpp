@@ -86,6 +86,9 @@ TEST_CASE("outdated configuration versions") {
     CHECK(outdated_versions(versions, "0000000004-d", {}, 0) ==
           names{"0000000005-e", "0000000003-c", "0000000002-b", "0000000001-a"});
     CHECK(outdated_versions(versions, "0000000004-d", {}, 99).empty());
+    // Whatever the server lists, each version counts once.
+    versions = {"0000000002-b", "0000000001-a", "0000000002-c", "0000000002-b"};
+    CHECK(outdated_versions(versions, "", {}, 2) == names{"0000000001-a"});
 }
 
 }  // namespace corozk::testing::configuration_test

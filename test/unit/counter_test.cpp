@@ -128,6 +128,13 @@ TEST_CASE("what became of an update is decided after others wrote") {
     };
     CHECK(verdict(attempt.base) == counter_verdict::pending);
     CHECK(verdict(attempt.result) == counter_verdict::applied);
+    // The text from before, but written again: a request sent again would never match its version.
+    stat.version = attempt.stat.version + 1;
+    CHECK(verdict(attempt.base) == counter_verdict::unknown);
+    stat = attempt.stat;
+    stat.czxid = attempt.stat.czxid + 1;
+    CHECK(verdict(attempt.base) == counter_verdict::unknown);
+    stat = attempt.stat;
 
     counter_record after = attempt.result;
     counter_record without = advance(attempt.base, 12, "bb", 1, 4);

@@ -134,6 +134,23 @@ TEST_CASE("item index: one listing serves until it is used up") {
     CHECK(f.decide() == next_step::list);
 }
 
+TEST_CASE("item index: an item that is listed twice is one item") {
+    fixture f;
+    f.index.call_begins(false);
+    f.list({nth(2), nth(1), nth(2), nth(1), nth(3)});
+    CHECK(f.next() == names{nth(1), nth(2), nth(3)});
+    std::vector<available_item> first_two = f.index.next(2);
+    f.index.delete_tried(first_two, true);
+    CHECK(f.next() == names{nth(3)});
+    SECTION("claimed by another client, and back") {
+        f.list({nth(3), nth(3)});
+        f.claimed_elsewhere(nth(3));
+        CHECK(f.next().empty());
+        f.index.claim_elsewhere_ended(nth(3), false);
+        CHECK(f.next() == names{nth(3)});
+    }
+}
+
 TEST_CASE("item index: with ranks a listing serves one round of the calls before it") {
     fixture f(queue_order::priority);
     f.index.call_begins(false);

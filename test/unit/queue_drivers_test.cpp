@@ -303,6 +303,21 @@ TEST_CASE("queue, take: list, read, delete") {
     }
 }
 
+TEST_CASE("queue, take: an item that is listed twice is deleted once, whoever waits") {
+    fixture f;
+    result first, second;
+    f.take(first);
+    f.take(second);
+    f.list({"queue-0000000001", "queue-0000000001"});
+    f.open_ledger();
+    f.read("queue-0000000001");
+    REQUIRE(f.p.front().steps.size() == 2);
+    CHECK(f.p.front().steps[1].path == "/q/queue-0000000001");
+    f.commit();
+    CHECK(first.error == error_code());
+    CHECK_FALSE(second.error);
+}
+
 TEST_CASE("queue, take: the delete is sent once") {
     fixture f;
     result r;

@@ -76,6 +76,12 @@ struct cache_options {
  * server sends no watch events for it, changes are detected only after the next reconnect; so is,
  * with a recursive watch, its creation, unless the cache knows another such child of its parent.
  *
+ * A recursive watch reports changes of data, creations and deletions, but not that a node's children
+ * have changed. So `num_children`, `cversion` and `pzxid` in the stat of a node above the largest
+ * depth are those of the last time it was read: at first, when its data changed, after a reconnect.
+ * With one-shot watches they are up to date. For a node at the largest depth (in a `node_cache`: the
+ * node) neither form follows them. The copied nodes and their names are right in both forms.
+ *
  * @par Errors of `next`
  * `zk_errc::no_auth`: the root may not be read; `current` keeps the last state, and each `next`
  * tries again. `errc::closed`. Loss of the connection or the session is not an error.

@@ -68,8 +68,8 @@ struct counter_exchange {
  * @par Errors of all operations
  * - `errc::foreign_data`: the node's data is not in the configured format.
  * - `errc::overflow`: the result exceeds 64 bits (or 32: `bits`); nothing was changed.
- * - `zk_errc::connection_loss`: the outcome could not be determined (see above), or not before the
- *   client was closed or the node deleted.
+ * - `zk_errc::connection_loss`: the outcome could not be determined (see above; also if an older
+ *   text has been written to the node), or not before the client was closed or the node deleted.
  * - `errc::not_connected`: nothing was sent.
  * - `errc::closed`, and errors reported by the server, such as `zk_errc::no_auth`.
  *

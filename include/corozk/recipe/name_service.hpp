@@ -36,8 +36,10 @@ struct name_service_options {
 /**
  * @brief Follows the value of a name. Created by `name_service::follow`.
  *
- * @cancellation Terminal, partial, total: completes at once; the next call still reports the
- * change.
+ * What is reported never goes back, also if the session is lost and the next one's server lags.
+ *
+ * @cancellation Terminal, partial, total: completes at once; the next call, which may begin at once,
+ * still reports the change.
  *
  * @executor As `name_service`.
  */
@@ -134,7 +136,7 @@ public:
     }
 
     /**
-     * @brief Looks up a name.
+     * @brief Looks up a name. Shows what this client has registered or seen, also in earlier sessions.
      *
      * @completes `void(error_code, name_entry)`
      *

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <utility>
 
 namespace corozk::detail {
 
@@ -97,8 +98,11 @@ std::vector<std::string> outdated_versions(std::vector<std::string> versions,
                std::find(in_use.begin(), in_use.end(), name) != in_use.end();
     });
     std::sort(versions.begin(), versions.end(), [](const std::string& a, const std::string& b) {
-        return *version_number(a) > *version_number(b);
+        return std::pair(*version_number(a), std::string_view(a)) >
+               std::pair(*version_number(b), std::string_view(b));
     });
+    // One that is listed twice counts as one of those to keep.
+    versions.erase(std::unique(versions.begin(), versions.end()), versions.end());
     versions.erase(versions.begin(),
                    versions.begin() + static_cast<std::ptrdiff_t>(std::min(keep, versions.size())));
     return versions;

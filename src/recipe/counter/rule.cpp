@@ -217,8 +217,12 @@ counter_verdict judge(counter_format format,
     }
     if (seen.identity != attempt.base.identity)
         return counter_verdict::unknown;
-    if (seen.revision <= attempt.base.revision)
-        return counter_verdict::pending;
+    if (seen.revision <= attempt.base.revision) {
+        // Another client may have written this text again, perhaps over the update.
+        const bool untouched =
+            stat.czxid == attempt.stat.czxid && stat.version == attempt.stat.version;
+        return untouched ? counter_verdict::pending : counter_verdict::unknown;
+    }
     for (const counter_writer& writer : seen.writers) {
         if (writer.name != attempt.writer)
             continue;

@@ -20,8 +20,8 @@ namespace corozk::detail {
 //
 // An update is a conditional set: it creates the revision after the one it was computed from, or
 // fails. A writer has one update in flight at a time. Hence, after its response was lost:
-//   - same revision: not applied (yet). The identical request may be sent again, as at most one of
-//     the two can match the version.
+//   - same revision and version of the node: not applied (yet). The identical request may be sent
+//     again, as at most one of the two can match the version.
 //   - later revision, and the writer's entry has the number of the operation: applied, regardless
 //     of later updates by others.
 //   - later revision, and the entry has a lower number, or is missing: not applied.
@@ -29,7 +29,7 @@ namespace corozk::detail {
 // the highest revision ever dropped: a missing entry is conclusive only for revisions above it.
 // Otherwise the outcome is unknown, which requires that as many other writers as the table has
 // entries have written before the node is read. It is also unknown if the node was re-created,
-// which changes its identity.
+// which changes its identity, or an older text restored, which has a revision that is not later.
 //
 // The formats of Curator and Kazoo have no room for this: the outcome is known only if the node's
 // version has not changed, or has changed once and to a different value.

@@ -49,7 +49,9 @@ task<> operate(impl_ptr impl,
                std::string contender_path,
                Begin begin) {
     port& p = impl->get_port();
-    auto call = cancellable(user_call<Values...>(p, std::move(handler)), any_cancellation);
+    signal wake(p);
+    user_call<Values...> user(p, std::move(handler));
+    auto call = cancellable(std::move(user), any_cancellation, [&wake] { wake.set(); });
     found_queue found;
     error_code ec = co_await impl->look(found);
     bool stands = std::any_of(found.contenders.begin(),
@@ -57,12 +59,14 @@ task<> operate(impl_ptr impl,
                               [&](const contender_info& c) { return c.path == contender_path; });
     if (!ec && !stands)
         ec = zk_errc::no_node;
-    signal wake(p);
     inner_call<Values...> inner(p, wake);
     if (!ec && call->waiting()) {
         begin(*found.recipe, inner.token());
-        while (!inner.done())
+        while (!inner.done()) {
+            if (!call->waiting())
+                inner.cancel();
             co_await wake.wait();
+        }
         ec = inner.error();
     }
     if constexpr (sizeof...(Values) == 0)

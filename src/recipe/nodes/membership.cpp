@@ -4,6 +4,7 @@
 #include "operation/path.hpp"
 #include "recipe/nodes/rule.hpp"
 #include "recipe/toolkit/followed_node.hpp"
+#include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/kept_node.hpp"
 #include "recipe/toolkit/read_children.hpp"
 #include <corozk/recipe/membership.hpp>
@@ -75,20 +76,22 @@ private:
         if (!parent_watch_.armed()) {
             request listing(port_, op_code::children, parent_);
             listing.attach(parent_watch_);
-            error_code ec = co_await listing;
+            error_code ec = co_await read_forward(port_, listing);
             if (ec == zk_errc::no_node) {
                 members_.clear();
                 request exists(port_, op_code::exists, parent_);
                 exists.attach(missing_watch_);
-                ec = co_await exists;
+                ec = co_await read_forward(port_, exists);
                 if (ec == zk_errc::no_node)
                     co_return error_code();
                 // It was created in between: the server has set a data watch.
                 forget_watch(port_, missing_watch_, watch_kind::data, parent_);
                 co_return ec ? ec : make_error_code(zk_errc::connection_loss);  // look again
             }
-            if (ec)
+            if (ec) {
+                parent_watch_.disarm();
                 co_return ec;
+            }
             note_names(listing.names);
         }
         co_return co_await read_members();
@@ -120,6 +123,11 @@ private:
             auto at = members_.find(name);
             if (at == members_.end())
                 continue;
+            if (may_lag(port_, read)) {
+                at->second.watch.disarm();
+                result = zk_errc::connection_loss;
+                continue;
+            }
             if (ec == zk_errc::no_node) {
                 members_.erase(at);
             } else if (ec) {
@@ -161,7 +169,7 @@ public:
     const membership_options options;
     std::string name;
     std::shared_ptr<kept_node> own;
-    told<membership_observer> told_of;
+    told<membership_observer, membership_change> told_of;
 };
 
 namespace {

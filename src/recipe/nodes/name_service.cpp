@@ -6,6 +6,7 @@
 #include "recipe/nodes/rule.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/followed_node.hpp"
+#include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/kept_node.hpp"
 #include "recipe/toolkit/read_children.hpp"
 #include <corozk/recipe/name_service.hpp>
@@ -54,7 +55,7 @@ public:
 
     const std::string name;
     const bool good;
-    told<followed_node> told_of;
+    told<followed_node, name_entry> told_of;
 };
 
 namespace {
@@ -77,7 +78,7 @@ task<error_code> register_once(name_service_impl& self,
     if (ec != zk_errc::node_exists)
         co_return ec;
     request read(p, op_code::get, path);
-    ec = co_await read;
+    ec = co_await read_forward(p, read);
     if (ec == zk_errc::no_node)
         co_return zk_errc::connection_loss;
     if (ec)
@@ -107,7 +108,7 @@ task<error_code> resolve_once(name_service_impl& self,
                               const std::string& path,
                               name_entry& entry) {
     request read(self.get_port(), op_code::get, path);
-    error_code ec = co_await read;
+    error_code ec = co_await read_forward(self.get_port(), read);
     node_view view(read.record, std::move(read.answer));
     view.present = !ec;
     entry = describe_name(name, view);

@@ -28,7 +28,7 @@ public:
 
     const rendezvous_options options;
     const std::shared_ptr<kept_node> own;
-    told<followed_node> told_of;
+    told<followed_node, rendezvous_point> told_of;
 };
 
 }  // namespace detail

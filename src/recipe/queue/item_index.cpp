@@ -104,7 +104,17 @@ bool item_index::is_available(std::size_t place) {
         return false;
     std::string_view name = name_at(place);
     return !own_claims_.contains(name) && !gone_.contains(name) &&
-           !claims_elsewhere_.contains(name);
+           !claims_elsewhere_.contains(name) && !is_repeated(place);
+}
+
+/// Whether the listing has the same name at an earlier place: no transaction deletes an item twice.
+bool item_index::is_repeated(std::size_t place) {
+    const queue_key key = order_[place].key;
+    for (std::size_t i = place; i > 0 && order_[i - 1].key == key; --i) {
+        if (name_at(i - 1) == name_at(place))
+            return true;
+    }
+    return false;
 }
 
 /// The places of the first available items.

@@ -173,6 +173,7 @@ private:
     void set_order(item_order order);
     std::string_view name_at(std::size_t place) { return listing_[order_[place].index]; }
     bool is_available(std::size_t place);
+    bool is_repeated(std::size_t place);
     std::vector<std::size_t> available(std::size_t count);
     void skip_unavailable();
 

@@ -2,6 +2,7 @@
 #include "recipe/toolkit/followed_node.hpp"
 
 #include "driver/request.hpp"
+#include "recipe/toolkit/forward_read.hpp"
 
 namespace corozk::detail {
 
@@ -13,9 +14,11 @@ task<error_code> followed_node::look() {
     while (!data_watch_.armed() && !missing_watch_.armed()) {
         request read(port_, op_code::get, path_);
         read.attach(data_watch_);
-        error_code ec = co_await read;
-        if (retry(port_).again(ec))
+        error_code ec = co_await read_forward(port_, read);
+        if (retry(port_).again(ec)) {
+            data_watch_.disarm();
             continue;
+        }
         if (!ec) {
             view_ = node_view(read.record, std::move(read.answer));
             co_return ec;
@@ -27,7 +30,7 @@ task<error_code> followed_node::look() {
         }
         request exists(port_, op_code::exists, path_);
         exists.attach(missing_watch_);
-        ec = co_await exists;
+        ec = co_await read_forward(port_, exists);
         if (ec == zk_errc::no_node) {
             view_ = node_view();
             co_return error_code();

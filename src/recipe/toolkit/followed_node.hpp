@@ -7,12 +7,13 @@
 #include <corozk/time_limit.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 namespace corozk::detail {
 
-/// Follows a node across changes, absence, reconnects and sessions.
+/// Follows a node across changes, absence, reconnects and sessions. What it shows never goes back.
 class followed_node {
 public:
     using state = node_view;
@@ -40,7 +41,7 @@ private:
 };
 
 /// What users follow, with one call at a time, and the state last reported to them.
-template <class Source>
+template <class Source, class Value>
 class told {
 public:
     using state = typename Source::state;
@@ -48,61 +49,70 @@ public:
     told(port& p, std::string path) : source_(p, std::move(path)) {}
 
     const state& last() const noexcept { return last_; }
-    /// Whether a call is pending.
-    bool following() const noexcept { return following_; }
-    /// Removes the watches from the server, unless calls are pending.
+    /// Removes the watches from the server, unless a driver uses them, which then does it.
     void forget() {
-        if (!following_)
+        if (!driven_)
             source_.forget();
     }
 
 private:
-    template <class Core, class Value>
-    friend task<> tell_next(std::shared_ptr<Core> self,
-                            any_handler<void(error_code, Value)> handler);
+    template <class Core>
+    friend task<> tell(std::shared_ptr<Core> self);
+    template <class Core, class V>
+    friend void start_telling(const std::shared_ptr<Core>& core,
+                              any_handler<void(error_code, V)> handler);
+
+    bool pending() const noexcept { return call_ && !call_->over(); }
 
     Source source_;
     state last_;
     bool told_anything_ = false;
-    bool following_ = false;
+    /// The last call. Once it is over there may be another one, which the same driver serves: after
+    /// a cancellation it may still wait for a response.
+    std::optional<waiting_call<Value>> call_;
+    bool driven_ = false;
 };
 
-/// Completes a call once there is news since the state last reported (`told_of`), which is then
-/// described to the user.
-template <class Core, class Value>
-task<> tell_next(std::shared_ptr<Core> self, any_handler<void(error_code, Value)> handler) {
+/// Completes calls once there is news since the state last reported (`told_of`), which is then
+/// described to the user. Ends when none is pending.
+template <class Core>
+task<> tell(std::shared_ptr<Core> self) {
     auto& told = self->told_of;
     signal& wake = told.source_.wake;
-    told.following_ = true;
-    waiting_call<Value> call(*self, std::move(handler), wake);
     session_signal session(self->get_port(), wake);
-    while (!call.over()) {
+    while (told.pending()) {
         error_code ec = co_await told.source_.look();
         const auto& now = told.source_.view();
-        if (ec) {
-            call.fail(ec);
-        } else if (call.over()) {
+        if (!told.pending())
             break;
+        if (ec) {
+            told.call_->fail(ec);
         } else if (!told.told_anything_ || self->is_news(now)) {
-            call.complete(error_code(), self->describe(now));
+            told.call_->complete(error_code(), self->describe(now));
             told.told_anything_ = true;
             told.last_ = now;
         } else {
             co_await wake.wait();
         }
     }
-    told.following_ = false;
+    told.call_.reset();
+    told.driven_ = false;
     if (self->stopped())
         told.forget();
 }
 
-/// Starts `tell_next`, unless a call is pending.
+/// Hands a call to the driver, which is started if there is none. `errc::busy` if another call is
+/// pending.
 template <class Core, class Value>
 void start_telling(const std::shared_ptr<Core>& core,
                    any_handler<void(error_code, Value)> handler) {
-    if (core->told_of.following())
+    auto& told = core->told_of;
+    if (told.pending())
         return refuse(core, std::move(handler), errc::busy);
-    core->get_port().spawn(tell_next(core, std::move(handler)));
+    told.call_.emplace(*core, std::move(handler), told.source_.wake);
+    if (std::exchange(told.driven_, true))
+        return;
+    core->get_port().spawn(tell(core));
 }
 
 /// Completes a call once what `describe` makes of the node is present.

@@ -3,6 +3,7 @@
 
 #include "driver/request.hpp"
 #include "operation/path.hpp"
+#include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/retry.hpp"
 
 #include <deque>
@@ -16,7 +17,7 @@ task<error_code> read_children(port& p,
                                std::function<bool(std::string_view name)> wanted) {
     found.clear();
     request listing(p, op_code::children, parent);
-    error_code ec = co_await listing;
+    error_code ec = co_await read_forward(p, listing);
     if (ec == zk_errc::no_node)
         co_return error_code();
     if (ec)
@@ -31,6 +32,8 @@ task<error_code> read_children(port& p,
     error_code problem;  // preferably one that a retry can resolve
     for (request& read : reads) {
         ec = co_await read;
+        if (may_lag(p, read))
+            ec = zk_errc::connection_loss;
         if (ec == zk_errc::no_node)
             continue;
         if (ec && !is_transient(problem))

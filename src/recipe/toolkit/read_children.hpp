@@ -13,7 +13,7 @@
 namespace corozk::detail {
 
 /// Reads the children of a node concurrently, or those that are `wanted`, except those that are
-/// deleted in the meantime. None if the parent does not exist.
+/// deleted in the meantime. None if the parent does not exist. As `read_forward`.
 task<error_code> read_children(port& p,
                                std::string parent,
                                std::map<std::string, node_view>& found,

@@ -147,7 +147,8 @@ task<error_code> join_steps(commit_site_impl& self,
         }
         if (ec == zk_errc::node_exists) {
             node_watch.disarm();
-            request look(p, op_code::get, self.node);
+            // In the same session: the server of the next one may not know of the node yet.
+            request look(p, op_code::get, self.node, generation);
             look.attach(node_watch);
             ec = co_await look;
             if (retry(p).again(ec))

@@ -2,6 +2,7 @@
 #include "recipe/two_phase_commit/votes.hpp"
 
 #include "driver/request.hpp"
+#include "recipe/toolkit/forward_read.hpp"
 
 #include <map>
 #include <utility>
@@ -61,6 +62,12 @@ task<error_code> vote_tally::run(outcome_call& call, const alarm& due, outcome_s
 }
 
 task<error_code> vote_tally::read_votes(bool& again) {
+    // The server of a new session may not know of a node that was seen, and then it would seem that
+    // its site has died.
+    error_code synced = co_await catch_up(port_, mine_.path);
+    again = retry(port_).again(synced);
+    if (synced)
+        co_return again ? error_code() : synced;
     std::map<std::size_t, request> reads;
     for (std::size_t i = 0; i < sites_.size(); ++i) {
         vote& v = votes_[i];
@@ -78,6 +85,9 @@ task<error_code> vote_tally::read_votes(bool& again) {
         vote& v = votes_[i];
         error_code ec = co_await read;
         if (retry(port_).again(ec)) {
+            again = true;
+        } else if (may_lag(port_, read)) {
+            v.data_watch.disarm();
             again = true;
         } else if (ec == zk_errc::no_node && v.czxid != 0) {
             states_[i] = site_state::dead;
@@ -120,7 +130,8 @@ task<error_code> vote_tally::look_for_traces(std::size_t i, bool& again) {
     node.send();
     error_code has_come = co_await joined;
     error_code is_there = co_await node;
-    if (retry(port_).again(has_come) || retry(port_).again(is_there)) {
+    const bool lags = may_lag(port_, joined) || may_lag(port_, node);
+    if (lags || retry(port_).again(has_come) || retry(port_).again(is_there)) {
         forget_watch(port_, votes_[i].missing_watch, watch_kind::exists, node_of(i));
         again = true;
     } else if (!has_come && is_there == zk_errc::no_node) {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/toolkit/forward_read.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace corozk::detail {
+
+namespace {
+
+/// The last session whose server has everything that this client has seen or made before. There is
+/// nothing before the first one.
+class caught_up final : public service {
+public:
+    explicit caught_up(port&) noexcept {}
+    std::uint64_t generation = 1;
+};
+
+/// Sends a `sync`, if needed, directly followed by `read`, if there is one.
+task<error_code> after_sync(port& p, const std::string& path, request* read) {
+    caught_up& known = p.use_service<caught_up>();
+    error_code synced;
+    if (p.status().generation > known.generation) {
+        request sync(p, op_code::sync, path);
+        sync.send();
+        if (read)
+            read->send();
+        synced = co_await sync;
+        // A server without a quorum cannot catch up.
+        if (synced == zk_errc::not_read_only)
+            synced = error_code();
+        if (!synced)
+            known.generation = std::max(known.generation, sync.sent_in);
+    }
+    if (read)
+        co_await *read;
+    co_return synced;
+}
+
+}  // namespace
+
+bool may_lag(port& p, const operation& read) {
+    return read.sent_in > p.use_service<caught_up>().generation;
+}
+
+task<error_code> catch_up(port& p, const std::string& path) {
+    return after_sync(p, path, nullptr);
+}
+
+task<error_code> read_forward(port& p, request& read) {
+    error_code synced = co_await after_sync(p, read.path, &read);
+    if (synced)
+        co_return synced;
+    co_return may_lag(p, read) ? make_error_code(zk_errc::connection_loss) : read.error;
+}
+
+}  // namespace corozk::detail
