@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A server that reads nothing for a while, and much to be sent by the library itself.
-// ctest: ALONE
 #include "byte_proxy.hpp"
 #include "client_fixture.hpp"
 #include "tls/tls_front.hpp"
@@ -93,6 +92,16 @@ awaitable<void> standstill(client& zk) {
         "a standstill");
 }
 
+/// One that grants long sessions.
+server& patient_server() {
+    static server instance([] {
+        server_options options = client_server_options();
+        options.config_lines.emplace_back("maxSessionTimeout=60000");
+        return options;
+    }());
+    return instance;
+}
+
 /// With TCP, and with TLS: `body(zk, proxy, path)`.
 template <class Body>
 void in_both_ways(client_options options, Body body) {
@@ -102,15 +111,15 @@ void in_both_ways(client_options options, Body body) {
         INFO((tls ? "TLS" : "TCP"));
         std::unique_ptr<tls_front> front;
         if (tls) {
-            front = std::make_unique<tls_front>(the_server().port());
+            front = std::make_unique<tls_front>(patient_server().port());
             options.tls = tls_front::trusted();
         }
         boost::asio::io_context context;
         run(
             context,
             [&]() -> awaitable<void> {
-                byte_proxy proxy(context, tls ? front->port() : the_server().port());
-                options.hosts = rooted(proxy.hosts());
+                byte_proxy proxy(context, tls ? front->port() : patient_server().port());
+                options.hosts = proxy.hosts();
                 client zk = co_await connected_client(options);
                 std::string path = fresh_path();
                 co_await zk.create(path);
@@ -142,7 +151,7 @@ TEST_CASE("congestion: what cannot be sent waits in its queue, and goes on when 
         co_await all.wait();
         CHECK(all.with({}) == many);
         CHECK(all.in_order());
-        CHECK(observer().data(at_server(path)) == std::to_string(many - 1));
+        CHECK(admin(patient_server().port()).data(path) == std::to_string(many - 1));
         CHECK(zk.counters().connects == 1);
         co_await zk.close();
     });
@@ -150,7 +159,7 @@ TEST_CASE("congestion: what cannot be sent waits in its queue, and goes on when 
 
 TEST_CASE("congestion: a server that never reads again costs what is in flight only") {
     client_options options = quiet_options("");
-    options.session_timeout = 3s;
+    options.session_timeout = 6s;
     in_both_ways(options, [](client& zk, byte_proxy& proxy, std::string path) -> awaitable<void> {
         session_status before = zk.status();
         proxy.pause(true);
@@ -165,7 +174,7 @@ TEST_CASE("congestion: a server that never reads again costs what is in flight o
         CHECK(unknown > 0);
         CHECK(unknown < much / payload * 10 / 9);
         CHECK(all.with({}) == many - unknown);
-        CHECK(observer().data(at_server(path)) == std::to_string(many - 1));
+        CHECK(admin(patient_server().port()).data(path) == std::to_string(many - 1));
         co_await zk.close();
     });
 }
