@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t payload = 40'000;
 constexpr std::size_t many = 1'000;
 // What the kernel takes, and one request. All of them are 40 MB.
-constexpr std::size_t much = 10'000'000;
+constexpr std::size_t much = 20'000'000;
 
 /// Requests with much data that leave little behind. The C client has no transaction with a TTL; every
 /// tenth request is its own.
