@@ -23,7 +23,7 @@ struct client_counters {
     std::uint64_t bytes_sent = 0;         ///< TCP payload sent.
     std::uint64_t bytes_received = 0;     ///< TCP payload received.
     std::uint64_t in_flight = 0;          ///< Requests currently in flight.
-    std::uint64_t queued = 0;             ///< Requests currently waiting for a connection.
+    std::uint64_t queued = 0;             ///< Requests currently waiting to be sent.
     std::uint64_t watches = 0;            ///< Watches currently registered.
 
     std::uint64_t grants = 0;  ///< Locks, permits and leaderships granted.

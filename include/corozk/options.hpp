@@ -36,7 +36,8 @@ struct auth_info {
  * found by reverse look-up are never used. TLS 1.2 is the lowest version accepted.
  *
  * Each certificate or key is given either as a PEM file or as a PEM text. Files are read again for
- * the next connection after they have changed.
+ * the next connection after they have changed. If they cannot be used then, the log says why, and the
+ * previous ones stay in use.
  */
 struct tls_options {
     tls_options() = default;
@@ -56,7 +57,8 @@ struct tls_options {
     std::string server_name;
 
     /// If set, connections are made with this context as it is, and the files, texts and
-    /// authorities above are ignored. Certificates and names are checked nevertheless.
+    /// authorities above are ignored. Certificates, names and the version of TLS are checked
+    /// nevertheless.
     std::shared_ptr<boost::asio::ssl::context> context;
 };
 

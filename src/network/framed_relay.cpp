@@ -26,14 +26,11 @@ namespace {
 
 class framed_relay final : public relay {
 public:
-    framed_relay(const boost::asio::any_io_executor& executor,
-                 const client_options& options,
-                 callback ready,
-                 reception_handler received)
+    framed_relay(stream_factory& streams, callback ready, reception_handler received)
         : ready_(std::move(ready)),
           received_(std::move(received)),
-          streams_(executor, options),
-          known_{server_abilities(options.dialect == server_dialect::automatic)} {}
+          streams_(streams),
+          known_{server_abilities(streams.options().dialect == server_dialect::automatic)} {}
 
     ~framed_relay() override { framed_relay::close(); }
 
@@ -383,7 +380,7 @@ private:
 
     callback ready_;
     reception_handler received_;
-    stream_factory streams_;
+    stream_factory& streams_;
     std::shared_ptr<stream> stream_;  ///< to the server
     inner_socket inner_;              ///< to the C client
     delivery delivery_{inner_};
@@ -403,11 +400,10 @@ private:
 
 }  // namespace
 
-std::unique_ptr<relay> relay::make(const boost::asio::any_io_executor& executor,
-                                   const client_options& options,
+std::unique_ptr<relay> relay::make(stream_factory& streams,
                                    callback ready,
                                    reception_handler received) {
-    return std::make_unique<framed_relay>(executor, options, std::move(ready), std::move(received));
+    return std::make_unique<framed_relay>(streams, std::move(ready), std::move(received));
 }
 
 }  // namespace corozk::detail

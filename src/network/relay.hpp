@@ -3,9 +3,7 @@
 
 #include "wire/conversation.hpp"
 #include "wire/server_abilities.hpp"
-#include <corozk/options.hpp>
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
 #include <cstdint>
@@ -14,6 +12,8 @@
 #include <string>
 
 namespace corozk::detail {
+
+class stream_factory;
 
 struct byte_counts {
     std::uint64_t sent = 0;
@@ -33,8 +33,7 @@ public:
     /// @param ready called, never within a call of the owner, when something has changed
     /// @param received called by `deliver` with the responses to `request`, and with events (see
     /// `report_events`), when the C client has read all that came before
-    static std::unique_ptr<relay> make(const boost::asio::any_io_executor& executor,
-                                       const client_options& options,
+    static std::unique_ptr<relay> make(stream_factory& streams,
                                        callback ready,
                                        reception_handler received);
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace boost::asio::ssl {
 class context;
@@ -107,6 +108,9 @@ public:
                                  stream::callback ready,
                                  std::string& problem);
 
+    /// Why changed files of the TLS settings are not used, in words; once for each change.
+    std::string take_warning() { return std::exchange(warning_, {}); }
+
     const boost::asio::any_io_executor& executor() const noexcept { return executor_; }
     const client_options& options() const noexcept { return options_; }
 
@@ -114,6 +118,7 @@ private:
     boost::asio::any_io_executor executor_;
     const client_options& options_;
     std::unique_ptr<tls_settings> tls_;
+    std::string warning_;
 };
 
 /// How the end of a connection is put in words.

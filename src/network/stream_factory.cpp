@@ -25,9 +25,14 @@ std::shared_ptr<stream> stream_factory::make([[maybe_unused]] const std::string&
     if (options_.tls) {
         if (!tls_)
             tls_ = std::make_unique<tls_settings>(*options_.tls);
-        auto context = tls_->context(problem);
-        if (!context)
+        std::string why;
+        auto context = tls_->context(why);
+        if (!context) {
+            problem = std::move(why);
             return nullptr;
+        }
+        if (!why.empty())
+            warning_ = std::move(why);
         const std::string& expected = options_.tls->server_name;
         return stream::tls(
             executor_, std::move(ready), std::move(context), expected.empty() ? name : expected);

@@ -110,11 +110,13 @@ std::shared_ptr<ssl::context> tls_settings::context(std::string& problem) {
     try {
         context_ = make_context(options_);
         read_at_ = std::move(now);
+        refused_at_.clear();
         return context_;
     } catch (const std::exception& e) {
         // A file that is being replaced: the connection is made with what was valid before.
-        if (!context_)
+        if (!context_ || now != refused_at_)
             problem = std::string("tls: ") + e.what();
+        refused_at_ = std::move(now);
     }
     return context_;
 }

@@ -18,7 +18,8 @@ public:
     explicit tls_settings(tls_options options) : options_(std::move(options)) {}
 
     /// The context for the next connection. Files that have changed since the last call are read
-    /// again. @return null with `problem` set if there is none
+    /// again. @return null with `problem` set if there is none; the previous one if the changed files
+    /// cannot be used, with `problem` set once for each change
     std::shared_ptr<boost::asio::ssl::context> context(std::string& problem);
 
 private:
@@ -27,7 +28,8 @@ private:
 
     tls_options options_;
     std::shared_ptr<boost::asio::ssl::context> context_;
-    times read_at_;  ///< the files' times when `context_` was made
+    times read_at_;     ///< the files' times when `context_` was made
+    times refused_at_;  ///< when they could not be used
 };
 
 }  // namespace corozk::detail

@@ -183,6 +183,9 @@ private:
         // An address is no server name (RFC 6066).
         if (literal)
             SSL_set_tlsext_host_name(stream_.native_handle(), name_.c_str());
+        // A context of the user's may permit older versions.
+        if (SSL_get_min_proto_version(stream_.native_handle()) < TLS1_2_VERSION)
+            SSL_set_min_proto_version(stream_.native_handle(), TLS1_2_VERSION);
         stream_.set_verify_mode(ssl::verify_peer, ignored);
         stream_.set_verify_callback(
             [this](bool accepted, ssl::verify_context& chain) { return verify(accepted, chain); },

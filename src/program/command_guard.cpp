@@ -26,10 +26,15 @@ namespace {
     throw std::system_error(errno, std::generic_category(), what);
 }
 
+/// Hold a secret of this program's user that the command, which may be somebody else's, does not need.
+constexpr const char* secrets[] = {"COROZK_AUTH", "COROZK_TLS_KEY_PASSWORD"};
+
 [[noreturn]] void become_command(const command_start& command, int problems) {
     restore_process();
     if (command.input >= 0)
         ::dup2(command.input, STDIN_FILENO);
+    for (const char* name : secrets)
+        ::unsetenv(name);
     for (const auto& [name, value] : *command.environment)
         ::setenv(name.c_str(), value.c_str(), 1);
     ::execvp(command.arguments[0], command.arguments);

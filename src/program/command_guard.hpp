@@ -27,7 +27,7 @@ using variables = std::vector<std::pair<std::string, std::string>>;
 
 struct command_start {
     char** arguments;              ///< as for execvp
-    const variables* environment;  ///< added to ours
+    const variables* environment;  ///< added to ours, without those that hold a secret
     int input;                     ///< its standard input; -1: ours
 };
 

@@ -82,7 +82,8 @@ std::string manual(const CLI::App& app) {
         "\\-\\-auth\\-file or \\-\\-auth is given\n"
         ".TP\n\\fBCOROZK_TLS_CA\\fR, \\fBCOROZK_TLS_CERT\\fR, \\fBCOROZK_TLS_KEY\\fR, "
         "\\fBCOROZK_TLS_KEY_PASSWORD\\fR, \\fBCOROZK_TLS_SERVER_NAME\\fR\nunless the options of "
-        "these names are given\n";
+        "these names are given\n"
+        ".PP\nA command that is run does not inherit COROZK_AUTH and COROZK_TLS_KEY_PASSWORD.\n";
     return text;
 }
 

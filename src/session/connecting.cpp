@@ -171,6 +171,13 @@ void session::attempt(const connector::endpoint& server, const std::string& name
             return connect_failed(error);
     }
     link_.connect(server, name);
+    report_unused_files();
+}
+
+/// Of the TLS settings.
+void session::report_unused_files() {
+    if (std::string why = streams_.take_warning(); !why.empty())
+        report(log_level::warning, why, " (the previous certificates stay in use)");
 }
 
 /// The C client has lost its socket.
@@ -313,11 +320,11 @@ void session::ask_servers() {
     const server_search& search = connector_.search();
     auto demand =
         search.for_quorum() ? quorum_question::demand::quorum : quorum_question::demand::presence;
-    stream_factory streams(executor_, options_);
     for (const auto& server : search.candidates()) {
         inquiries_.quorum.push_back(std::make_unique<quorum_question>(server, demand));
-        inquiries_.quorum.back()->ask(streams, connector_.servers().name_of(server), yes);
+        inquiries_.quorum.back()->ask(streams_, connector_.servers().name_of(server), yes);
     }
+    report_unused_files();
 }
 
 /// For another one, once all requests have got their responses.

@@ -9,12 +9,8 @@
 
 namespace corozk::detail {
 
-link::link(const boost::asio::any_io_executor& executor,
-           const client_options& options,
-           std::vector<arrival>& inbox,
-           relay::callback ready)
-    : relay_(relay::make(executor,
-                         options,
+link::link(stream_factory& streams, std::vector<arrival>& inbox, relay::callback ready)
+    : relay_(relay::make(streams,
                          std::move(ready),
                          [this](const reception& what) { received(what); })),
       inbox_(inbox),

@@ -17,10 +17,7 @@ class link {
 public:
     /// @param ready called when there is input, or the connection has changed
     /// @param inbox where responses and events arrive
-    link(const boost::asio::any_io_executor& executor,
-         const client_options& options,
-         std::vector<arrival>& inbox,
-         relay::callback ready);
+    link(stream_factory& streams, std::vector<arrival>& inbox, relay::callback ready);
 
     /// The C client; null before the first attempt and after the end of a session.
     handle* client() const noexcept { return client_.get(); }

@@ -36,7 +36,8 @@ session::session(boost::asio::any_io_executor executor, client_options options)
       options_(std::move(options)),
       random_(seeded()),
       connector_(options_, parse_hosts(options_.hosts), random_),
-      link_(executor_, options_, traffic_.arriving(), [this] { turn(); }),
+      streams_(executor_, options_),
+      link_(streams_, traffic_.arriving(), [this] { turn(); }),
       watches_([this] { wake(); }),
       timers_(executor_) {
     handle::raise_log_level(options_.logger.level);

@@ -5,6 +5,7 @@
 #include "driver/user_call.hpp"
 #include "network/name_lookup.hpp"
 #include "network/quorum_question.hpp"
+#include "network/stream.hpp"
 #include "session/agenda.hpp"
 #include "session/closing_steps.hpp"
 #include "session/connector.hpp"
@@ -143,6 +144,7 @@ private:
     void retire_client();
 
     void set_state(session_state state, error_code reason = {});
+    void report_unused_files();
     void refuse(operation& op, error_code reason) noexcept;
     bool trim_watches();
     void read_ended(const std::string& path);
@@ -159,6 +161,7 @@ private:
     closing_steps closing_;
     int closing_delays_ = 0;
     traffic traffic_;
+    stream_factory streams_;
     link link_;
     persistent_watches watches_;
     expiry_clock clock_;

@@ -85,6 +85,21 @@ std::vector<operation_case> reads() {
         return begin<persistent_watch>(
             [&](auto h) { zk.add_watch(path, watch_mode::persistent, std::move(h)); });
     });
+    add("read_all", wire::multi_read, [](client& zk, const std::string& path) {
+        return begin<std::vector<read_result>>(
+            [&](auto h) { zk.read_all(read_set().get(path), std::move(h)); });
+    });
+    add("ephemerals", wire::get_ephemerals, [](client& zk, const std::string& path) {
+        return begin<std::vector<std::string>>([&](auto h) { zk.ephemerals(path, std::move(h)); });
+    });
+    add("count_descendants",
+        wire::get_all_children_number,
+        [](client& zk, const std::string& path) {
+            return begin<std::size_t>([&](auto h) { zk.count_descendants(path, std::move(h)); });
+        });
+    add("who_am_i", wire::who_am_i, [](client& zk, const std::string&) {
+        return begin<std::vector<identity>>([&](auto h) { zk.who_am_i(std::move(h)); });
+    });
     add("config", wire::get_data, [](client& zk, const std::string&) {
         return begin<node_data>([&](auto h) { zk.config(std::move(h)); });
     });
@@ -151,6 +166,21 @@ std::vector<operation_case> changes() {
         },
         [](admin& hand, const std::string& path) {
             return hand.data(at_server(path)) == "commit";
+        });
+    add(
+        "commit with a time to live",
+        wire::multi,
+        [](client& zk, const std::string& path) {
+            create_options mortal;
+            mortal.mode = create_mode::persistent_with_ttl;
+            mortal.ttl = 1h;
+            transaction t;
+            t.create(path + "/mortal", "", mortal);
+            return begin<std::vector<transaction_result>>(
+                [&](auto h) { zk.commit(t, std::move(h)); });
+        },
+        [](admin& hand, const std::string& path) {
+            return hand.exists(at_server(path + "/mortal"));
         });
     return all;
 }

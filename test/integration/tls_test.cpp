@@ -4,6 +4,7 @@
 #include "certificates.hpp"
 #include "connecting.hpp"
 #include "recipe_fixture.hpp"
+#include "tls/tls_front.hpp"
 #include <corozk.hpp>
 #include <corozk/testing/port.hpp>
 #include <corozk/testing/temporary_directory.hpp>
@@ -14,6 +15,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <openssl/ssl.h>
 #include <string>
 
 namespace corozk::testing::tls_test {
@@ -225,6 +227,36 @@ TEST_CASE("tls: every mismatch says what it is") {
     }
 }
 
+TEST_CASE("tls: below version 1.2 no server is spoken to") {
+    const std::uint16_t plain = usual_server().instance.port();
+    auto at = [](const tls_front& front, tls_options tls) {
+        client_options options = options_for(front.hosts());
+        options.tls = std::move(tls);
+        return options;
+    };
+    // A context that would speak it.
+    tls_options own;
+    own.context =
+        std::make_shared<boost::asio::ssl::context>(boost::asio::ssl::context::tls_client);
+    SSL_CTX_set_security_level(own.context->native_handle(), 0);
+    SSL_CTX_set_min_proto_version(own.context->native_handle(), TLS1_VERSION);
+    own.context->load_verify_file(made().file("ca.pem"));
+
+    tls_front old(plain, tls_front::version::only_1_1);
+    for (const tls_options& tls : {tls_front::trusted(), own}) {
+        client_options options = at(old, tls);
+        options.connect_timeout = 500ms;
+        refusal r = refused(options);
+        CHECK(r.ec == errc::tls_failed);
+        CHECK_THAT(r.log, Catch::Contains("it offers no version of TLS from 1.2 on"));
+    }
+
+    tls_front enough(plain, tls_front::version::only_1_2);
+    auto body = [](client& zk) -> awaitable<void> { co_await zk.exists("/"); };
+    for (const tls_options& tls : {tls_front::trusted(), own})
+        with_client(at(enough, tls), body, 60s);
+}
+
 TEST_CASE("tls: a silent server takes its time only, and connecting can be cancelled") {
     boost::asio::io_context other;
     tcp::acceptor silent(other, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0));
@@ -356,23 +388,67 @@ TEST_CASE("tls: a replaced certificate that cannot be used leaves the previous o
     tls.certificate_file = certificate.string();
     client_options options = secure.options(tls);
     options.session_timeout = 30s;
+    std::string log;
+    options.logger = logger(log_level::warning, [&](log_level, std::string_view text) {
+        log += std::string(text) + "\n";
+    });
+    auto says = [&](const std::string& words) {
+        std::size_t first = log.find(words);
+        INFO(log);
+        // Once, however often it was connected.
+        CHECK(first != log.npos);
+        CHECK(log.find(words, first + 1) == log.npos);
+        CHECK_THAT(log, Catch::Contains("the previous certificates stay in use"));
+        log.clear();
+    };
     auto body = [&](client& zk) -> awaitable<void> {
         corozk::acl only_client{corozk::acl_entry(permission::all, "x509", "CN=client")};
         create_options mine;
         mine.acl = &only_client;
         co_await zk.create("/mine", "", mine);
-        for (std::string content : {"no certificate", ""}) {
-            std::ofstream(certificate, std::ios::trunc) << content;
+        auto reconnects = [&]() -> awaitable<void> {
             secure.instance.restart();
             co_await zk.exists("/", as_tuple());  // finds that the connection is lost
             co_await zk.get("/mine");
-        }
+        };
+        std::ofstream(certificate, std::ios::trunc) << "no certificate";
+        co_await reconnects();
+        says("the client certificate (certificate_file, certificate_pem)");
+        co_await reconnects();
+        CHECK(log.empty());
+        std::ofstream(certificate, std::ios::trunc) << "";
+        co_await reconnects();
+        says("cannot read certificate_file \"" + certificate.string() + "\": it is empty");
         fs::remove(certificate);
-        secure.instance.restart();
-        co_await zk.exists("/", as_tuple());
-        co_await zk.get("/mine");
+        co_await reconnects();
+        says("cannot read certificate_file \"" + certificate.string() + "\": No such file");
+        CHECK(zk.generation() == 1);
     };
     with_client(options, body, 120s);
+}
+
+TEST_CASE("tls: a client moves with the previous certificate if the replaced one cannot be used") {
+    secure_server& secure = usual_server();
+    fault_proxy before(secure.port.port());
+    fault_proxy after(secure.port.port());
+    temporary_directory folder;
+    std::string certificate = (folder.path() / "current.pem").string();
+    std::filesystem::copy_file(made().file("client.pem"), certificate);
+    tls_options tls = made().client();
+    tls.certificate_file = certificate;
+    client_options options = secure.options(tls);
+    options.hosts = before.hosts();
+    options.session_timeout = 2s;
+    auto body = [&](client& zk) -> awaitable<void> {
+        std::filesystem::remove(certificate);
+        co_await zk.set_hosts(after.hosts());
+        // The server is asked on a connection of its own before.
+        co_await eventually_async([&] { return before.statistics().connections_open == 0; }, 20s);
+        co_await zk.exists("/");
+        CHECK(zk.generation() == 1);
+        CHECK(after.statistics().connections_open == 1);
+    };
+    with_client(options, body, 60s);
 }
 
 TEST_CASE("tls: settings that cannot be used are refused before anything is sent") {

@@ -60,6 +60,50 @@ TEST_CASE("corozk lock: the command inherits nothing of the session") {
     CHECK(plain.out.find("pipe:") == std::string::npos);
 }
 
+TEST_CASE("corozk lock: the command inherits no credentials") {
+    const program_run::variables environment{{"COROZK_AUTH", "digest:user:that-nobody-sees"},
+                                             {"MINE", "of the user"}};
+    auto run = run_program({"lock", fresh_path(), "--", "env"}, "", environment);
+    CHECK(run.code == 0);
+    CHECK(run.out.find("that-nobody-sees") == std::string::npos);
+    CHECK(run.out.find("COROZK_AUTH=") == std::string::npos);
+    CHECK(run.out.find("MINE=of the user\n") != std::string::npos);
+    CHECK(run.out.find("COROZK_HOSTS=") != std::string::npos);
+}
+
+TEST_CASE("corozk --follow-reconfiguration: moves to the servers of the ensemble's configuration") {
+    server_options options = client_server_options();
+    // Where there is no ensemble the configuration is empty, and can be written with this.
+    options.java_properties.emplace_back("zookeeper.skipACL=yes");
+    server own(options);
+    fault_proxy before(own.port());
+    fault_proxy after(own.port());
+    program_run run({"lock",
+                     "-v",
+                     "--follow-reconfiguration",
+                     "/path",
+                     "--",
+                     "sh",
+                     "-c",
+                     "echo running; exec sleep 1000"},
+                    "",
+                    {{"COROZK_HOSTS", before.hosts()}});
+    run.says("running");
+    run.reports("the ensemble's configuration has no addresses for clients");
+    CHECK(before.statistics().connections_open == 1);
+    admin(own.port())
+        .set("/zookeeper/config",
+             "server.1=127.0.0.1:1:2:participant;" + after.hosts() + "\nversion=100000000");
+    run.reports("the host list is now " + after.hosts());
+    after.wait_for([](const proxy_statistics& s) { return s.connections_open == 1; },
+                   program_limit);
+    before.wait_for([](const proxy_statistics& s) { return s.connections_open == 0; },
+                    program_limit);
+    CHECK(admin(own.port()).children("/path").size() == 1);
+    run.process().signal(SIGTERM);
+    CHECK(run.end() == 128 + SIGTERM);
+}
+
 TEST_CASE("corozk lock: one at a time; the token is that of the node that holds") {
     std::string path = fresh_path();
     program_run first({"lock",

@@ -36,9 +36,12 @@ TEST_CASE("program: TLS by options and by the environment") {
     environment["COROZK_TLS_CERT"] = made().file("client.pem");
     environment["COROZK_TLS_KEY"] = made().file("locked.key");
     environment["COROZK_TLS_KEY_PASSWORD"] = "open";
-    program_result by_environment = run_program(command, {}, environment);
+    program_result by_environment = run_program({"lock", "/secure", "--", "env"}, {}, environment);
     INFO(by_environment.err);
     CHECK(by_environment.code == 0);
+    // The command has what is no secret.
+    CHECK(by_environment.out.find("COROZK_TLS_KEY=") != std::string::npos);
+    CHECK(by_environment.out.find("COROZK_TLS_KEY_PASSWORD=") == std::string::npos);
 }
 
 }  // namespace corozk::testing::program_tls_test

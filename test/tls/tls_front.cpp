@@ -21,6 +21,7 @@
 #include <array>
 #include <csignal>
 #include <fcntl.h>
+#include <openssl/ssl.h>
 #include <pthread.h>
 #include <thread>
 #include <utility>
@@ -62,15 +63,27 @@ struct two_ends {
     ssl::stream<tcp::socket> client;
 };
 
+ssl::context make_context(int only_version = 0) {
+    ssl::context server(ssl::context::tls_server);
+    if (only_version != 0) {
+        // OpenSSL 3 has no signatures for TLS 1.1 above level 0.
+        SSL_CTX_set_security_level(server.native_handle(), 0);
+        SSL_CTX_set_min_proto_version(server.native_handle(), only_version);
+        SSL_CTX_set_max_proto_version(server.native_handle(), only_version);
+    }
+    server.use_certificate_chain_file(made().file("server.pem"));
+    server.use_private_key_file(made().file("server.key"), ssl::context::pem);
+    return server;
+}
+
 /// One for all fronts: OpenSSL has a lock for reading keys, for which many threads would wait.
-ssl::context& context() {
-    static ssl::context all = [] {
-        ssl::context server(ssl::context::tls_server);
-        server.use_certificate_chain_file(made().file("server.pem"));
-        server.use_private_key_file(made().file("server.key"), ssl::context::pem);
-        return server;
-    }();
-    return all;
+ssl::context& context(tls_front::version spoken) {
+    static ssl::context usual = make_context();
+    static ssl::context old = make_context(TLS1_1_VERSION);
+    static ssl::context newer = make_context(TLS1_2_VERSION);
+    return spoken == tls_front::version::only_1_1   ? old
+           : spoken == tls_front::version::only_1_2 ? newer
+                                                    : usual;
 }
 
 using both = std::shared_ptr<two_ends>;
@@ -100,9 +113,10 @@ asio::awaitable<void> pass_on(both link, From& from, To& to) {
 
 class tls_front::impl {
 public:
-    explicit impl(std::uint16_t behind) : behind_(asio::ip::address_v4::loopback(), behind) {
+    impl(std::uint16_t behind, version spoken)
+        : behind_(asio::ip::address_v4::loopback(), behind),
+          context_(context(spoken)) {  // throws here
         keep_from_children(acceptor_);
-        context();  // throws here
         asio::co_spawn(loop_, accept(), asio::detached);
         sigset_t all;
         sigset_t before;
@@ -126,7 +140,7 @@ private:
             if (failed)
                 continue;
             keep_from_children(socket);
-            auto link = std::make_shared<two_ends>(std::move(socket), context());
+            auto link = std::make_shared<two_ends>(std::move(socket), context_);
             asio::co_spawn(loop_, serve(std::move(link)), asio::detached);
         }
     }
@@ -148,6 +162,7 @@ private:
     }
 
     tcp::endpoint behind_;
+    ssl::context& context_;
     asio::io_context loop_{1};
     tcp::acceptor acceptor_{loop_, tcp::endpoint(asio::ip::address_v4::loopback(), 0)};
     std::thread thread_;
@@ -157,17 +172,22 @@ private:
 
 class tls_front::impl {
 public:
-    explicit impl(std::uint16_t) { throw std::runtime_error("this build has no TLS"); }
+    impl(std::uint16_t, version) { throw std::runtime_error("this build has no TLS"); }
     std::uint16_t port() const { return 0; }
 };
 
 #endif
 
-tls_front::tls_front(std::uint16_t behind) : impl_(std::make_unique<impl>(behind)) {}
+tls_front::tls_front(std::uint16_t behind, version spoken)
+    : impl_(std::make_unique<impl>(behind, spoken)) {}
 tls_front::~tls_front() = default;
 
+std::uint16_t tls_front::port() const {
+    return impl_->port();
+}
+
 std::string tls_front::hosts() const {
-    return "127.0.0.1:" + std::to_string(impl_->port());
+    return "127.0.0.1:" + std::to_string(port());
 }
 
 tls_options tls_front::trusted() {

@@ -20,11 +20,16 @@ namespace corozk::testing {
 /// Runs on a thread of its own.
 class tls_front {
 public:
+    /// What it speaks.
+    enum class version : std::uint8_t { usual, only_1_1, only_1_2 };
+
     /// @throws std::runtime_error without `has_tls()`
-    explicit tls_front(std::uint16_t behind);
+    explicit tls_front(std::uint16_t behind, version spoken = version::usual);
     ~tls_front();
     tls_front(const tls_front&) = delete;
     tls_front& operator=(const tls_front&) = delete;
+
+    std::uint16_t port() const;
 
     /// "127.0.0.1:port"
     std::string hosts() const;

@@ -8,6 +8,7 @@
 #include "c_handle.hpp"
 #include "network.hpp"
 #include "network/fork_guard.hpp"
+#include "network/stream.hpp"
 #include "wire/jute.hpp"
 
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -280,11 +281,10 @@ private:
 
 }  // namespace
 
-std::unique_ptr<relay> relay::make(const boost::asio::any_io_executor& executor,
-                                   const client_options&,
+std::unique_ptr<relay> relay::make(stream_factory& streams,
                                    callback ready,
                                    reception_handler received) {
-    return std::make_unique<model_relay>(executor, std::move(ready), std::move(received));
+    return std::make_unique<model_relay>(streams.executor(), std::move(ready), std::move(received));
 }
 
 }  // namespace corozk::detail
