@@ -55,6 +55,9 @@ public:
     /// Whether the server has accepted the connection, but not yet a TLS handshake.
     virtual bool shaking_hands() const noexcept = 0;
 
+    /// Whether SASL keeps this side busy: it is the server that waits.
+    virtual bool authenticating() const noexcept = 0;
+
     /// There is a connection, but no C client yet: call `attach`.
     virtual bool connected() const noexcept = 0;
 

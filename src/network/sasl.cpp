@@ -5,11 +5,13 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <mutex>
 #include <new>
 #include <sstream>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace corozk::detail {
@@ -91,7 +93,8 @@ std::string sasl_problem(const sasl_options& options) {
     }
     if (!any) {
         return "sasl: no such mechanism is installed: \"" + options.mechanisms +
-               "\" (for DIGEST-MD5 Debian's package is libsasl2-modules)";
+               "\" (Debian's packages: for DIGEST-MD5 libsasl2-modules, for GSSAPI "
+               "libsasl2-modules-gssapi-mit)";
     }
     if (options.user.empty() != options.password_file.empty() ||
         (needs_password && options.user.empty())) {
@@ -221,6 +224,36 @@ sasl_exchange::progress sasl_exchange::result(int code, const char* data, unsign
     }
     token_.assign(data ? data : "", data ? size : 0);
     return progress::send;
+}
+
+sasl_authentication::sasl_authentication(const boost::asio::any_io_executor& executor,
+                                         const sasl_options& options,
+                                         const std::string& server,
+                                         std::function<void()> taken)
+    : executor_(executor), taken_(std::move(taken)) {
+    take([options, server](state& s) { return s.exchange.emplace(options, server).start(); });
+}
+
+void sasl_authentication::step(std::string from_server) {
+    take([token = std::move(from_server)](state& s) { return s.exchange->step(token); });
+}
+
+void sasl_authentication::take(step_function step) {
+    auto work = [s = state_, step = std::move(step)] {
+        try {
+            s->result = step(*s);
+            if (s->result == progress::failed)
+                s->problem = s->exchange->problem();
+        } catch (const std::exception& e) {
+            s->result = progress::failed;
+            s->problem = e.what();
+        }
+    };
+    step_.emplace(executor_, std::move(work), [this] {
+        step_.reset();
+        auto taken = taken_;  // it may destroy this object
+        taken();
+    });
 }
 
 }  // namespace corozk::detail

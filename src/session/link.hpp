@@ -55,6 +55,9 @@ public:
     /// Whether the server has accepted the connection, but not yet a TLS handshake.
     bool shaking_hands() const noexcept { return relay_->shaking_hands(); }
 
+    /// Whether SASL keeps this side busy.
+    bool authenticating() const noexcept { return relay_->authenticating(); }
+
     /// Lets the C client read what has arrived.
     void process();
 

@@ -124,6 +124,7 @@ public:
 
     bool connecting() const noexcept override { return false; }
     bool shaking_hands() const noexcept override { return false; }
+    bool authenticating() const noexcept override { return false; }
 
     /// Asked right before the C client opens its socket.
     bool connected() const noexcept override {
