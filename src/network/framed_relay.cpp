@@ -43,7 +43,7 @@ public:
         problem_.clear();
         refused_ = false;
         reports_events_ = false;
-        sasl_.failed = false;
+        sasl_.failed = sasl_.refused = false;
         sasl_.server = name;
         stream_ = streams_.make(
             name, [this] { ready_(); }, problem_);
@@ -192,15 +192,25 @@ public:
 #endif
     }
 
-    const server_abilities& abilities() const noexcept override { return known_.abilities; }
+    const server_abilities& abilities() const noexcept override {
+        return known_.abilities;
+    }
 
-    bool unauthenticated() const noexcept override { return sasl_.failed; }
+    bool unauthenticated() const noexcept override {
+        return sasl_.failed;
+    }
+
+    bool refused() const noexcept override {
+        return sasl_.refused;
+    }
 
     const std::string& problem() const noexcept override {
         return problem_.empty() && stream_ ? stream_->problem() : problem_;
     }
 
-    byte_counts bytes() const noexcept override { return bytes_; }
+    byte_counts bytes() const noexcept override {
+        return bytes_;
+    }
 
     void leave_to_parent() noexcept override {
         if (stream_) {
@@ -210,7 +220,9 @@ public:
         inner_.close();
     }
 
-    void abandon() noexcept override { close(); }
+    void abandon() noexcept override {
+        close();
+    }
 
 private:
     /// Of a read: several frames of usual size, and what is read once these are many.
@@ -339,6 +351,7 @@ private:
         if (!sasl_.exchange || what.what != reception::kind::own)
             return false;
         if (what.error != 0) {
+            sasl_.refused = true;
             fail_authentication("the server refuses it");
         } else {
             take_step([this, &what] {
@@ -403,6 +416,7 @@ private:
 #endif
         std::vector<unsigned char> session;  ///< the connect response, held back meanwhile
         bool failed = false;
+        bool refused = false;  ///< by the server
     };
 
     /// From earlier connections.

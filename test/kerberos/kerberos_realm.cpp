@@ -28,7 +28,7 @@ constexpr int start_attempts = 5;
 
 }  // namespace
 
-kerberos_realm::kerberos_realm(std::uint16_t silent) {
+kerberos_realm::kerberos_realm() {
     for (const auto& [variable, value] : std::map<std::string, std::string>{
              {"KRB5_CONFIG", file("krb5.conf")},
              {"KRB5_KDC_PROFILE", file("kdc.conf")},
@@ -37,7 +37,7 @@ kerberos_realm::kerberos_realm(std::uint16_t silent) {
          }) {
         ::setenv(variable.c_str(), value.c_str(), 1);
     }
-    configure(silent);
+    configure();
     run({"/usr/sbin/kdb5_util", "create", "-s", "-P", "the secret of the realm"});
     add(host);
     write_keytab("server.keytab", host);
@@ -51,39 +51,36 @@ kerberos_realm::kerberos_realm(std::uint16_t silent) {
             fail_kerberos("the KDC ended", log);
         std::filesystem::remove(file("kdc.log"));
         port_ = port_reservation{};
-        configure(silent);
+        configure();
     }
 }
 
-void kerberos_realm::configure(std::uint16_t silent) const {
-    const std::string port = std::to_string(port_.port());
-    std::ofstream(file("krb5.conf")) << "[libdefaults]\n"
-                                        " default_realm = TEST.COROZK\n"
-                                        " dns_lookup_kdc = false\n"
-                                        " dns_lookup_realm = false\n"
-                                        " dns_canonicalize_hostname = false\n"
-                                        " rdns = false\n"
-                                        " udp_preference_limit = 1\n"
-                                        "[realms]\n"
-                                        " TEST.COROZK = {\n"
-                                        "  kdc = 127.0.0.1:"
-                                     << port
-                                     << "\n }\n"
-                                        " SILENT.COROZK = {\n"
-                                        "  kdc = 127.0.0.1:"
-                                     << silent << "\n }\n";
-    std::ofstream(file("kdc.conf"))
+void kerberos_realm::configure() const {
+    auto address = [](const port_reservation& port) {
+        return "127.0.0.1:" + std::to_string(port.port()) + "\n";
+    };
+    std::ofstream(file("krb5.conf"))  //
+        << "[libdefaults]\n"
+        << " default_realm = TEST.COROZK\n"
+        << " dns_lookup_kdc = false\n"
+        << " dns_lookup_realm = false\n"
+        << " dns_canonicalize_hostname = false\n"
+        << " rdns = false\n"
+        << " udp_preference_limit = 1\n"
+        << "[realms]\n"
+        << " TEST.COROZK = {\n  kdc = " << address(port_) << " }\n"
+        << " SILENT.COROZK = {\n  kdc = " << address(silent_) << " }\n";
+    std::ofstream(file("kdc.conf"))  //
         << "[kdcdefaults]\n"
-           " kdc_listen = \"\"\n"
-           " kdc_tcp_listen = 127.0.0.1:"
-        << port
-        << "\n[realms]\n"
-           " TEST.COROZK = {\n"
-           "  database_name = "
-        << file("principals") << "\n  key_stash_file = " << file("stash")
-        << "\n  acl_file = " << file("none")
-        << "\n }\n"
-           "[logging]\n kdc = STDERR\n";
+        << " kdc_listen = \"\"\n"
+        << " kdc_tcp_listen = " << address(port_)  //
+        << "[realms]\n"
+        << " TEST.COROZK = {\n"
+        << "  database_name = " << file("principals") << "\n"
+        << "  key_stash_file = " << file("stash") << "\n"
+        << " }\n"
+        << "[logging]\n"
+        << " kdc = STDERR\n";
 }
 
 void kerberos_realm::serve() {

@@ -19,15 +19,17 @@ namespace corozk::testing {
 /// Kerberos takes configuration and credentials of a process from its environment. The constructor
 /// makes that name files of this realm; which credentials there are is afterwards decided by the
 /// files. One object per program, before other threads read the environment.
+///
+/// The KDC of another realm, SILENT.COROZK, is for the test to play, or to leave out.
 class kerberos_realm {
 public:
-    static constexpr auto name = "TEST.COROZK";
-
-    /// @param silent the port of a KDC that the test plays, for the realm SILENT.COROZK
     /// @throws std::runtime_error with the log of what failed
-    explicit kerberos_realm(std::uint16_t silent);
+    kerberos_realm();
 
-    /// Makes a principal; one of SILENT.COROZK is not known to the KDC that the test plays.
+    /// Where the KDC of SILENT.COROZK would listen.
+    std::uint16_t silent_port() const noexcept { return silent_.port(); }
+
+    /// Makes a principal, of this realm or of SILENT.COROZK.
     void add(const std::string& principal);
 
     /// This process has no tickets, but a key of that principal to get some.
@@ -42,7 +44,7 @@ public:
     std::string server_keytab() const { return file("server.keytab"); }
 
 private:
-    void configure(std::uint16_t silent) const;
+    void configure() const;
     void write_keytab(const std::string& file_name, const std::string& principal);
     void serve();
     bool serving();
@@ -51,6 +53,7 @@ private:
 
     temporary_directory folder_;
     port_reservation port_;
+    port_reservation silent_;
     std::unique_ptr<process_guard> kdc_;
 };
 
