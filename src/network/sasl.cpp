@@ -64,7 +64,8 @@ struct cyrus_sasl {
 };
 
 const cyrus_sasl& the_cyrus_sasl() {
-    static const cyrus_sasl instance;
+    // Never destroyed: threads may outlive static objects.
+    static const auto& instance = *new cyrus_sasl;
     return instance;
 }
 
