@@ -252,13 +252,16 @@ TEST_CASE("gssapi: the loop turns while a KDC does not answer, and nobody waits 
 TEST_CASE("gssapi: connect_timeout holds while a KDC does not answer") {
     kerberos_server secure;
     the_realm().hold_key_of("carl@SILENT.COROZK");
+    const auto before = threads();
     boost::asio::io_context context;
-    silent_kdc kdc(context);
+    std::optional<silent_kdc> kdc(std::in_place, context);
     client_options options = secure.options();
     options.connect_timeout = 3s;
     refusal r = refused(options, 60s);
     CHECK(r.ec == errc::server_silent);
     CHECK_THAT(r.log, Contains("GSSAPI asks"));
+    kdc.reset();
+    eventually([&] { return threads() <= before; }, 60s, "the end of its threads");
 }
 
 }  // namespace corozk::testing::gssapi_test
