@@ -43,7 +43,7 @@ public:
         problem_.clear();
         refused_ = false;
         reports_events_ = false;
-        sasl_.failed = sasl_.refused = false;
+        sasl_.failed = sasl_.denied = false;
         sasl_.server = name;
         stream_ = streams_.make(
             name, [this] { ready_(); }, problem_);
@@ -143,13 +143,7 @@ public:
 
     bool shaking_hands() const noexcept override { return stream_ && stream_->shaking_hands(); }
 
-    bool authenticating() const noexcept override {
-#if COROZK_HAS_SASL
-        return sasl_.exchange && sasl_.exchange->busy();
-#else
-        return false;
-#endif
-    }
+    bool authenticating() const noexcept override { return sasl_.busy(); }
 
     bool send_close_request() override {
         collect();
@@ -187,30 +181,20 @@ public:
         outgoing_.clear();
         delivery_.clear();
         held_.reset();
-#if COROZK_HAS_SASL
-        sasl_.exchange.reset();
-#endif
+        sasl_.stop();
     }
 
-    const server_abilities& abilities() const noexcept override {
-        return known_.abilities;
-    }
+    const server_abilities& abilities() const noexcept override { return known_.abilities; }
 
-    bool unauthenticated() const noexcept override {
-        return sasl_.failed;
-    }
+    bool unauthenticated() const noexcept override { return sasl_.failed; }
 
-    bool refused() const noexcept override {
-        return sasl_.refused;
-    }
+    bool denied() const noexcept override { return sasl_.denied; }
 
     const std::string& problem() const noexcept override {
         return problem_.empty() && stream_ ? stream_->problem() : problem_;
     }
 
-    byte_counts bytes() const noexcept override {
-        return bytes_;
-    }
+    byte_counts bytes() const noexcept override { return bytes_; }
 
     void leave_to_parent() noexcept override {
         if (stream_) {
@@ -220,9 +204,7 @@ public:
         inner_.close();
     }
 
-    void abandon() noexcept override {
-        close();
-    }
+    void abandon() noexcept override { close(); }
 
 private:
     /// Of a read: several frames of usual size, and what is read once these are many.
@@ -351,7 +333,7 @@ private:
         if (!sasl_.exchange || what.what != reception::kind::own)
             return false;
         if (what.error != 0) {
-            sasl_.refused = true;
+            sasl_.denied = true;
             fail_authentication("the server refuses it");
         } else {
             take_step([this, &what] {
@@ -413,10 +395,21 @@ private:
         std::string server;
 #if COROZK_HAS_SASL
         std::optional<sasl_authentication> exchange;
+        bool busy() const noexcept {
+            return exchange && exchange->busy();
+        }
+        void stop() noexcept {
+            exchange.reset();
+        }
+#else
+        static bool busy() noexcept {
+            return false;
+        }
+        static void stop() noexcept {}
 #endif
         std::vector<unsigned char> session;  ///< the connect response, held back meanwhile
         bool failed = false;
-        bool refused = false;  ///< by the server
+        bool denied = false;  ///< by the server
     };
 
     /// From earlier connections.

@@ -107,9 +107,9 @@ public:
     /// What to ask of the servers.
     virtual const server_abilities& abilities() const noexcept = 0;
 
-    /// Whether SASL authentication has failed: at this side, or because the server refused it.
+    /// Whether SASL authentication has failed, and whether it was the server that refused it.
     virtual bool unauthenticated() const noexcept = 0;
-    virtual bool refused() const noexcept = 0;
+    virtual bool denied() const noexcept = 0;
 
     /// Why there is no connection, in words; empty if unknown.
     virtual const std::string& problem() const noexcept = 0;

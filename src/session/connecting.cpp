@@ -177,7 +177,7 @@ void session::attempt(const connector::endpoint& server, const std::string& name
 void session::connection_down() {
     std::string why = link_.problem();
     // Once there was a session, what fails at this side may succeed later: a KDC may be away.
-    bool unauthenticated = link_.refused() || (link_.unauthenticated() && status().generation == 0);
+    bool unauthenticated = link_.denied() || (link_.unauthenticated() && status().generation == 0);
     link_.close();
     if (unauthenticated) {
         log(log_level::error, why);

@@ -40,9 +40,9 @@ public:
     /// Whether the server of this connection is cut off from its quorum.
     bool read_only() const noexcept { return is(handle_state::read_only); }
 
-    /// Whether SASL authentication has failed, or was even refused by the server.
+    /// Whether SASL authentication has failed, and whether it was the server that refused it.
     bool unauthenticated() const noexcept { return relay_->unauthenticated(); }
-    bool refused() const noexcept { return relay_->refused(); }
+    bool denied() const noexcept { return relay_->denied(); }
 
     /// Whether events of this connection arrive as `any_event`, too.
     bool reports_events() const noexcept { return reports_events_; }

@@ -223,7 +223,7 @@ public:
     bool carries() const noexcept override { return true; }
     const server_abilities& abilities() const noexcept override { return abilities_; }
     bool unauthenticated() const noexcept override { return false; }
-    bool refused() const noexcept override { return false; }
+    bool denied() const noexcept override { return false; }
     const std::string& problem() const noexcept override { return problem_; }
     byte_counts bytes() const noexcept override { return {}; }
     void leave_to_parent() noexcept override {}
