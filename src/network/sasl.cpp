@@ -180,8 +180,15 @@ sasl_exchange::sasl_exchange(const sasl_options& options, const std::string& ser
     int code = sasl_client_new(
         options.service.c_str(), host.c_str(), nullptr, nullptr, answers_.callbacks(), 0, &made);
     connection_.reset(made);
-    if (code != SASL_OK)
+    if (code != SASL_OK) {
         problem_ = sasl_errstring(code, nullptr, nullptr);
+    } else if (mechanisms_.find("GSSAPI") != std::string::npos) {
+        // ZooKeeper's servers offer no security layer. Where the client rules out any, the module of
+        // Cyrus SASL 2.1.28 leaks credentials (its issue 843).
+        sasl_security_properties_t layers{};
+        layers.max_ssf = 1;
+        sasl_setprop(made, SASL_SEC_PROPS, &layers);
+    }
 }
 
 sasl_exchange::progress sasl_exchange::start() {
