@@ -65,9 +65,12 @@ struct tls_options {
 /**
  * @brief SASL settings (see `has_sasl`).
  *
- * Access control lists refer to the client as "sasl:user". Cyrus SASL authenticates each connection
- * on the client's thread: DIGEST-MD5 only computes, whereas GSSAPI contacts the Kerberos servers
- * and blocks the event loop meanwhile.
+ * Access control lists refer to the client as "sasl:user". Cyrus SASL authenticates each connection,
+ * within the time for it (`client_options::connect_timeout`).
+ *
+ * Cyrus SASL may block: it looks up this machine's name and reads files, and GSSAPI asks the Kerberos
+ * servers. It therefore runs on detached threads, one for each step of an authentication, for which
+ * neither `close` nor a destructor nor the end of the process waits.
  */
 struct sasl_options {
     sasl_options() = default;

@@ -17,6 +17,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -39,7 +40,7 @@ public:
         problem_.clear();
         refused_ = false;
         reports_events_ = false;
-        sasl_ = {};
+        sasl_.failed = sasl_.denied = false;
         sasl_.server = name;
         stream_ = streams_.make(
             name, [this] { ready_(); }, problem_);
@@ -139,6 +140,8 @@ public:
 
     bool shaking_hands() const noexcept override { return stream_ && stream_->shaking_hands(); }
 
+    bool authenticating() const noexcept override { return sasl_.busy(); }
+
     bool send_close_request() override {
         collect();
         held_.reset();
@@ -176,11 +179,14 @@ public:
         outgoing_.clear();
         delivery_.clear();
         held_.reset();
+        sasl_.stop();
     }
 
     const server_abilities& abilities() const noexcept override { return known_.abilities; }
 
     bool unauthenticated() const noexcept override { return sasl_.failed; }
+
+    bool denied() const noexcept override { return sasl_.denied; }
 
     const std::string& problem() const noexcept override {
         return problem_.empty() && stream_ ? stream_->problem() : problem_;
@@ -317,32 +323,53 @@ private:
         const auto& options = streams_.options().sasl;
         if (options && what.op == wire_op::create_session && !conversation_->expired()) {
             sasl_.session.assign(frame.begin(), frame.end());
-            sasl_.exchange = std::make_unique<sasl_exchange>(*options, sasl_.server);
-            go_on(sasl_.exchange->start());
+            take_step([this, &options] {
+                sasl_.exchange.emplace(
+                    streams_.executor(), *options, sasl_.server, [this] { step_taken(); });
+            });
             return true;
         }
         if (!sasl_.exchange || what.what != reception::kind::own)
             return false;
-        jute_reader body(what.body);
-        if (what.error != 0)
+        if (what.error != 0) {
+            sasl_.denied = true;
             fail_authentication("the server refuses it");
-        else
-            go_on(sasl_.exchange->step(body.buffer()));
+        } else {
+            take_step([this, &what] {
+                sasl_.exchange->step(std::string(jute_reader(what.body).buffer()));
+            });
+        }
         return true;
     }
 
-    void go_on(sasl_exchange::progress what) {
-        if (what == sasl_exchange::progress::failed)
-            return fail_authentication(sasl_.exchange->problem());
-        if (what == sasl_exchange::progress::send) {
-            jute_writer request;
-            request.int32(0)
-                .int32(static_cast<std::int32_t>(wire_op::sasl))
-                .buffer(sasl_.exchange->token());
-            return this->request(framed(request.bytes()));
+    template <class Function>
+    void take_step(Function begin) {
+        try {
+            begin();
+        } catch (const std::system_error& e) {
+            distrust(std::string("no thread for SASL: ") + e.what());
         }
-        sasl_.exchange.reset();
-        delivery_.add(sasl_.session);
+    }
+
+    void step_taken() {
+        using progress = sasl_authentication::progress;
+        switch (sasl_.exchange->result()) {
+            case progress::failed:
+                fail_authentication(sasl_.exchange->problem());
+                break;
+            case progress::send: {
+                jute_writer request;
+                request.int32(0)
+                    .int32(static_cast<std::int32_t>(wire_op::sasl))
+                    .buffer(sasl_.exchange->token());
+                this->request(framed(request.bytes()));
+                break;
+            }
+            case progress::done:
+                sasl_.exchange.reset();
+                delivery_.add(sasl_.session);
+        }
+        ready_();
     }
 
     void fail_authentication(const std::string& why) {
@@ -366,10 +393,22 @@ private:
     struct authentication {
         std::string server;
 #if COROZK_HAS_SASL
-        std::unique_ptr<sasl_exchange> exchange;
+        std::optional<sasl_authentication> exchange;
+        bool busy() const noexcept {
+            return exchange && exchange->busy();
+        }
+        void stop() noexcept {
+            exchange.reset();
+        }
+#else
+        static bool busy() noexcept {
+            return false;
+        }
+        static void stop() noexcept {}
 #endif
         std::vector<unsigned char> session;  ///< the connect response, held back meanwhile
         bool failed = false;
+        bool denied = false;  ///< by the server
     };
 
     /// From earlier connections.

@@ -3,38 +3,31 @@
 
 #include "network/fork_guard.hpp"
 
-#include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/prefer.hpp>
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <exception>
 #include <map>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 namespace corozk::detail {
 
 namespace ip = boost::asio::ip;
 
-// Accessed under a `fork_guard`, so that they are consistent in a child process.
-struct lookup_waiter {
-    boost::asio::any_io_executor executor;
-    name_lookup::callback then;
-};
-
 namespace {
 
+/// Accessed under a `fork_guard`, so that it is consistent in a child process; what was found is not
+/// changed any more.
 struct lookup_query {
     std::string name;
-    std::vector<std::weak_ptr<lookup_waiter>> waiters;
+    std::vector<late_callback::weak> waiters;
+    std::string problem;
+    std::vector<ip::address> addresses;
 };
 using lookup_queries = std::map<std::string, std::shared_ptr<lookup_query>>;
 
@@ -48,26 +41,6 @@ lookup_queries& queries_under_way() {
         queries.clear();
     return queries;
 }
-
-/// A new thread inherits the signal mask; the program's signals must not be delivered to it.
-class signals_blocked {
-public:
-    signals_blocked() noexcept {
-        sigset_t all;
-        sigfillset(&all);
-        blocked_ = pthread_sigmask(SIG_SETMASK, &all, &before_) == 0;
-    }
-    signals_blocked(const signals_blocked&) = delete;
-    signals_blocked& operator=(const signals_blocked&) = delete;
-    ~signals_blocked() {
-        if (blocked_)
-            pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    }
-
-private:
-    sigset_t before_;
-    bool blocked_ = false;
-};
 
 /// @return the problem, or empty
 std::string look_up(const std::string& name, std::vector<ip::address>& addresses) {
@@ -98,24 +71,11 @@ std::string look_up(const std::string& name, std::vector<ip::address>& addresses
     return addresses.empty() ? "it has no address" : "";
 }
 
-/// The executor's context exists, as objects that belong to it withdraw their look-ups first.
-void deliver(const lookup_query& query,
-             const std::string& problem,
-             const std::vector<ip::address>& addresses) {
-    for (const auto& weak : query.waiters) {
-        std::shared_ptr<lookup_waiter> w = weak.lock();
-        if (!w || !w->then)
-            continue;
-        boost::asio::any_io_executor executor = std::exchange(w->executor, {});
-        try {
-            boost::asio::post(executor, [w, problem, addresses] {
-                if (auto then = std::exchange(w->then, nullptr))
-                    then(problem, addresses);
-            });
-        } catch (const std::exception&) {
-            // Out of memory. The waiter has a time limit.
-        }
-    }
+void found(lookup_query& query, std::string problem, std::vector<ip::address> addresses) {
+    query.problem = std::move(problem);
+    query.addresses = std::move(addresses);
+    for (const auto& waiter : query.waiters)
+        late_callback::deliver(waiter);
 }
 
 /// Runs on its own thread.
@@ -131,40 +91,30 @@ void answer(const std::shared_ptr<lookup_query>& query) {
     auto& queries = queries_under_way();
     if (auto at = queries.find(query->name); at != queries.end() && at->second == query)
         queries.erase(at);
-    deliver(*query, problem, addresses);
+    found(*query, std::move(problem), std::move(addresses));
 }
 
 }  // namespace
 
 name_lookup::name_lookup(const std::string& name,
                          const boost::asio::any_io_executor& executor,
-                         callback then)
-    : waiter_(std::make_shared<lookup_waiter>()) {
-    waiter_->executor =
-        boost::asio::prefer(executor, boost::asio::execution::outstanding_work.tracked);
-    waiter_->then = std::move(then);
+                         callback then) {
     fork_guard no_fork;
     auto& queries = queries_under_way();
-    if (auto known = queries.find(name); known != queries.end()) {
-        known->second->waiters.push_back(waiter_);
+    auto known = queries.find(name);
+    auto query = known != queries.end() ? known->second : std::make_shared<lookup_query>();
+    then_ = std::make_unique<late_callback>(
+        executor, [query, then = std::move(then)] { then(query->problem, query->addresses); });
+    query->waiters.push_back(then_->address());
+    if (known != queries.end())
         return;
-    }
-    auto query = std::make_shared<lookup_query>();
     query->name = name;
-    query->waiters.push_back(waiter_);
     try {
-        signals_blocked no_signals;
-        std::thread([query] { answer(query); }).detach();
+        run_detached([query] { answer(query); });
         queries[name] = query;
     } catch (const std::exception& e) {
-        deliver(*query, std::string("no thread to look it up: ") + e.what(), {});
+        found(*query, std::string("no thread to look it up: ") + e.what(), {});
     }
-}
-
-name_lookup::~name_lookup() {
-    lookup_waiter unwanted;  // destroyed without the lock: it may own this object's owner
-    fork_guard no_fork;
-    std::swap(unwanted, *waiter_);
 }
 
 }  // namespace corozk::detail

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "network/detached_call.hpp"
+
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/ip/address.hpp>
 
@@ -11,8 +13,6 @@
 
 namespace corozk::detail {
 
-struct lookup_waiter;
-
 /// A look-up of a host name on a detached thread, one per name. The C library's resolver can be
 /// neither cancelled nor limited in time, and Asio's resolver would join its thread.
 class name_lookup {
@@ -21,19 +21,14 @@ public:
     using callback =
         std::function<void(std::string problem, std::vector<boost::asio::ip::address> addresses)>;
 
-    /// Calls back on the executor, which has outstanding work until then.
+    /// Calls back on the executor, which has outstanding work until then, unless this object is
+    /// destroyed before: on the executor, or when its context is destroyed.
     name_lookup(const std::string& name,
                 const boost::asio::any_io_executor& executor,
                 callback then);
 
-    name_lookup(const name_lookup&) = delete;
-    name_lookup& operator=(const name_lookup&) = delete;
-
-    /// The callback is not called afterwards. On the executor, or when its context is destroyed.
-    ~name_lookup();
-
 private:
-    std::shared_ptr<lookup_waiter> waiter_;
+    std::unique_ptr<late_callback> then_;
 };
 
 }  // namespace corozk::detail

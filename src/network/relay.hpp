@@ -54,6 +54,9 @@ public:
     /// Whether the server has accepted the connection, but not yet a TLS handshake.
     virtual bool shaking_hands() const noexcept = 0;
 
+    /// Whether SASL keeps this side busy: it is the server that waits.
+    virtual bool authenticating() const noexcept = 0;
+
     /// There is a connection, but no C client yet: call `attach`.
     virtual bool connected() const noexcept = 0;
 
@@ -103,8 +106,9 @@ public:
     /// What to ask of the servers.
     virtual const server_abilities& abilities() const noexcept = 0;
 
-    /// Whether SASL authentication has failed.
+    /// Whether SASL authentication has failed, and whether it was the server that refused it.
     virtual bool unauthenticated() const noexcept = 0;
+    virtual bool denied() const noexcept = 0;
 
     /// Why there is no connection, in words; empty if unknown.
     virtual const std::string& problem() const noexcept = 0;

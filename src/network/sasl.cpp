@@ -5,11 +5,13 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <mutex>
 #include <new>
 #include <sstream>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace corozk::detail {
@@ -62,7 +64,8 @@ struct cyrus_sasl {
 };
 
 const cyrus_sasl& the_cyrus_sasl() {
-    static const cyrus_sasl instance;
+    // Never destroyed: threads may outlive static objects.
+    static const auto& instance = *new cyrus_sasl;
     return instance;
 }
 
@@ -91,7 +94,8 @@ std::string sasl_problem(const sasl_options& options) {
     }
     if (!any) {
         return "sasl: no such mechanism is installed: \"" + options.mechanisms +
-               "\" (for DIGEST-MD5 Debian's package is libsasl2-modules)";
+               "\" (Debian's packages: for DIGEST-MD5 libsasl2-modules, for GSSAPI "
+               "libsasl2-modules-gssapi-mit)";
     }
     if (options.user.empty() != options.password_file.empty() ||
         (needs_password && options.user.empty())) {
@@ -176,8 +180,15 @@ sasl_exchange::sasl_exchange(const sasl_options& options, const std::string& ser
     int code = sasl_client_new(
         options.service.c_str(), host.c_str(), nullptr, nullptr, answers_.callbacks(), 0, &made);
     connection_.reset(made);
-    if (code != SASL_OK)
+    if (code != SASL_OK) {
         problem_ = sasl_errstring(code, nullptr, nullptr);
+    } else if (mechanisms_.find("GSSAPI") != std::string::npos) {
+        // ZooKeeper's servers offer no security layer. Where the client rules out any, the module of
+        // Cyrus SASL 2.1.28 leaks credentials (its issue 843).
+        sasl_security_properties_t layers{};
+        layers.max_ssf = 1;
+        sasl_setprop(made, SASL_SEC_PROPS, &layers);
+    }
 }
 
 sasl_exchange::progress sasl_exchange::start() {
@@ -221,6 +232,36 @@ sasl_exchange::progress sasl_exchange::result(int code, const char* data, unsign
     }
     token_.assign(data ? data : "", data ? size : 0);
     return progress::send;
+}
+
+sasl_authentication::sasl_authentication(const boost::asio::any_io_executor& executor,
+                                         const sasl_options& options,
+                                         const std::string& server,
+                                         std::function<void()> taken)
+    : executor_(executor), taken_(std::move(taken)) {
+    take([options, server](state& s) { return s.exchange.emplace(options, server).start(); });
+}
+
+void sasl_authentication::step(std::string from_server) {
+    take([token = std::move(from_server)](state& s) { return s.exchange->step(token); });
+}
+
+void sasl_authentication::take(step_function step) {
+    auto work = [s = state_, step = std::move(step)] {
+        try {
+            s->result = step(*s);
+            if (s->result == progress::failed)
+                s->problem = s->exchange->problem();
+        } catch (const std::exception& e) {
+            s->result = progress::failed;
+            s->problem = e.what();
+        }
+    };
+    step_.emplace(executor_, std::move(work), [this] {
+        step_.reset();
+        auto taken = taken_;  // it may destroy this object
+        taken();
+    });
 }
 
 }  // namespace corozk::detail

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "network/detached_call.hpp"
 #include <corozk/options.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <sasl/sasl.h>
 #include <string>
 #include <string_view>
@@ -45,8 +50,10 @@ private:
     std::array<sasl_callback_t, 5> callbacks_;
 };
 
-/// The client's side of one authentication. Does no I/O, although a mechanism may: GSSAPI asks the
-/// Kerberos servers.
+/// The client's side of one authentication.
+///
+/// Does no I/O with the server, but its first three functions may block: Cyrus SASL looks up this
+/// machine's name, reads the password, and GSSAPI asks the Kerberos servers.
 class sasl_exchange {
 public:
     enum class progress : std::uint8_t { send, done, failed };
@@ -76,6 +83,45 @@ private:
     std::string token_;
     std::string problem_;
     bool complete_ = false;  ///< after the server's next token
+};
+
+/// An authentication whose steps are taken on detached threads, one after the other. Destroying it
+/// leaves the step that is being taken to its thread, which does not report it any more.
+class sasl_authentication {
+public:
+    using progress = sasl_exchange::progress;
+
+    /// Begins. @param taken called on the executor after each step
+    sasl_authentication(const boost::asio::any_io_executor& executor,
+                        const sasl_options& options,
+                        const std::string& server,
+                        std::function<void()> taken);
+
+    /// Goes on with the server's token, after a step that had something to send.
+    void step(std::string from_server);
+
+    /// Whether a step is being taken.
+    bool busy() const noexcept { return step_.has_value(); }
+
+    // What came of the step that was taken.
+    progress result() const noexcept { return state_->result; }
+    const std::string& token() const noexcept { return state_->exchange->token(); }
+    const std::string& problem() const noexcept { return state_->problem; }
+
+private:
+    struct state {
+        std::optional<sasl_exchange> exchange;
+        progress result = progress::failed;
+        std::string problem;
+    };
+    using step_function = std::function<progress(state&)>;
+
+    void take(step_function step);
+
+    boost::asio::any_io_executor executor_;
+    std::function<void()> taken_;
+    std::shared_ptr<state> state_ = std::make_shared<state>();  ///< also the thread's
+    std::optional<detached_call> step_;
 };
 
 }  // namespace corozk::detail

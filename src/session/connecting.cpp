@@ -183,7 +183,8 @@ void session::report_unused_files() {
 /// The C client has lost its socket.
 void session::connection_down() {
     std::string why = link_.problem();
-    bool unauthenticated = link_.unauthenticated();
+    // Once there was a session, what fails at this side may succeed later: a KDC may be away.
+    bool unauthenticated = link_.denied() || (link_.unauthenticated() && status().generation == 0);
     link_.close();
     if (unauthenticated) {
         log(log_level::error, why);

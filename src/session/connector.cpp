@@ -298,6 +298,12 @@ void connector::accepted() {
                       "it accepted the connection, but gave no session in time");
 }
 
+void connector::authenticating() {
+    problems_.reached(connect_problems::reach_type::accepted);
+    problems_.presume(to_text(tried_.back()),
+                      "SASL was not ready in time to authenticate (GSSAPI asks Kerberos' servers)");
+}
+
 void connector::attempt_failed(const std::string& why) {
     problems_.note(to_text(tried_.back()), why);
     end_attempt();

@@ -90,8 +90,9 @@ public:
     void start(time_point now);
     void begin_round(time_point now);
     void resolved(std::size_t host, const std::string& problem, addresses found);
-    void shaking_hands();  ///< the server of the attempt accepted the connection; TLS begins
-    void accepted();       ///< the server of the attempt accepted the connection
+    void shaking_hands();   ///< the server of the attempt accepted the connection; TLS begins
+    void accepted();        ///< the server of the attempt accepted the connection
+    void authenticating();  ///< the server of the attempt waits for this side's SASL
     void attempt_failed(const std::string& why);
     void established(std::chrono::milliseconds timeout, bool read_only, time_point now);
     void verified(bool read_only, time_point now);

@@ -37,8 +37,9 @@ public:
     /// Whether the server of this connection is cut off from its quorum.
     bool read_only() const noexcept { return is(handle_state::read_only); }
 
-    /// Whether SASL authentication has failed.
+    /// Whether SASL authentication has failed, and whether it was the server that refused it.
     bool unauthenticated() const noexcept { return relay_->unauthenticated(); }
+    bool denied() const noexcept { return relay_->denied(); }
 
     /// Whether events of this connection arrive as `any_event`, too.
     bool reports_events() const noexcept { return reports_events_; }
@@ -51,6 +52,9 @@ public:
 
     /// Whether the server has accepted the connection, but not yet a TLS handshake.
     bool shaking_hands() const noexcept { return relay_->shaking_hands(); }
+
+    /// Whether SASL keeps this side busy.
+    bool authenticating() const noexcept { return relay_->authenticating(); }
 
     /// Lets the C client read what has arrived.
     void process();

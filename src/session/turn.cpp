@@ -285,7 +285,9 @@ void session::wait_for_more() {
         link_.wait_for_hang_up();
     } else if (link_.client() && (connector_.attempting() || connection_made())) {
         if (link_.wait()) {
-            if (link_.is(handle_state::associating))
+            if (link_.authenticating())
+                connector_.authenticating();
+            else if (link_.is(handle_state::associating))
                 connector_.accepted();
             else if (link_.shaking_hands())
                 connector_.shaking_hands();

@@ -8,6 +8,7 @@
 #include <corozk/testing/port.hpp>
 #include <corozk/testing/temporary_directory.hpp>
 
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -111,6 +112,25 @@ TEST_CASE("sasl: a password that is valid no more ends the session at the next c
         CHECK(zk.state() == session_state::closed);
         CHECK(zk.status().reason == zk_errc::auth_failed);
         CHECK_FALSE(held.valid());
+    };
+    with_client(options, body, 120s);
+}
+
+TEST_CASE("sasl: a session waits for a password file that is away") {
+    sasl_server secure;
+    secure.write("moving", "the secret of ann");
+    client_options options = secure.options("ann", "moving");
+    std::string log;
+    options.logger =
+        logger(log_level::debug, [&](log_level, std::string_view text) { log += text; });
+    auto body = [&](client& zk) -> awaitable<void> {
+        std::filesystem::remove(secure.file("moving"));
+        secure.instance.restart();
+        auto told = [&] { return log.find("SASL: ") != std::string::npos; };
+        co_await eventually_async(told, 60s, "an attempt without the password");
+        secure.write("moving", "the secret of ann");
+        co_await zk.get("/");
+        CHECK(zk.status().generation == 1);
     };
     with_client(options, body, 120s);
 }

@@ -125,6 +125,7 @@ public:
 
     bool connecting() const noexcept override { return false; }
     bool shaking_hands() const noexcept override { return false; }
+    bool authenticating() const noexcept override { return false; }
 
     /// Asked right before the C client opens its socket.
     bool connected() const noexcept override {
@@ -223,6 +224,7 @@ public:
     bool carries() const noexcept override { return true; }
     const server_abilities& abilities() const noexcept override { return abilities_; }
     bool unauthenticated() const noexcept override { return false; }
+    bool denied() const noexcept override { return false; }
     const std::string& problem() const noexcept override { return problem_; }
     byte_counts bytes() const noexcept override { return {}; }
     void leave_to_parent() noexcept override {}
