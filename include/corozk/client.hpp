@@ -176,6 +176,9 @@ public:
      * @brief Closes the session, which deletes its ephemeral nodes. All pending operations complete
      *        with `errc::closed`.
      *
+     * Waits until requests in flight have their responses, and until an item of a queue that was
+     * taken for a cancelled call is put back.
+     *
      * @completes `void(error_code)`
      *
      * @errors `errc::session_left_to_expire`: not confirmed by the server within

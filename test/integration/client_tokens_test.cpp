@@ -391,6 +391,38 @@ TEST_CASE("token: a handler's own executor is honoured") {
     pool.join();
 }
 
+TEST_CASE(
+    "token: the context of a handler does not run out of work while its operation is pending") {
+    boost::asio::io_context context;
+    boost::asio::io_context other;
+    run(context, [&]() -> awaitable<void> {
+        client zk = co_await connected_client(quiet_options(the_hosts()));
+        std::string path = fresh_path();
+        watched_stat missing = co_await zk.watch_exists(path);
+        bool seen = false;
+        missing.changed.next(boost::asio::bind_executor(
+            other.get_executor(), [&](error_code ec, watch_event) { seen = !ec; }));
+        other.poll();
+        CHECK_FALSE(other.stopped());
+        co_await zk.create(path);
+        co_await eventually_async([&] { return other.poll() > 0; });
+        CHECK(seen);
+        other.poll();
+        CHECK(other.stopped());
+        // Also in the type of an executor that coroutines have.
+        boost::asio::any_io_executor erased = other.get_executor();
+        other.restart();
+        zk.sync("/", boost::asio::bind_executor(erased, [](error_code) {}));
+        other.poll();
+        CHECK_FALSE(other.stopped());
+        co_await eventually_async([&] { return other.poll() > 0; });
+        other.poll();
+        CHECK(other.stopped());
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
 TEST_CASE("token: a client on a strand of a thread pool") {
     boost::asio::thread_pool pool(4);
     auto strand = boost::asio::make_strand(pool);

@@ -46,13 +46,18 @@ struct last_signature<First, Others...> : last_signature<Others...> {};
 template <class... Parameters>
 auto signature_of(void (*)(Parameters...)) -> last_signature<Parameters...>;
 
-/// Erases the type of a handler and traces the operation. Erased once only: an erased handler's
+/// Erases the type of a handler, traces the operation and keeps work for the handler's executor, if it is
+/// another than `own`. Erased once only: an erased handler's
 /// allocator must not be used after the handler's destruction, which another erasure around it does.
 template <class Signature, class Handler>
-any_handler<Signature> erased(Handler&& handler, const call_site& where) {
+any_handler<Signature> erased(Handler&& handler,
+                              const call_site& where,
+                              const boost::asio::any_io_executor& own) {
     tracer* to = current_tracer();
     std::uint64_t span = to ? start_span(*to, where) : 0;
-    return traced_handler<std::decay_t<Handler>>{std::forward<Handler>(handler), to, span};
+    auto work = tracking(boost::asio::get_associated_executor(handler), own);
+    return traced_handler<std::decay_t<Handler>>{
+        std::forward<Handler>(handler), to, span, std::move(work)};
 }
 
 /// The object of an operation: its implementation, and the owner that keeps this usable and has the
@@ -95,7 +100,7 @@ public:
     void operator()(Handler&& handler, Arguments&&... arguments) {
         Start(callee_,
               std::forward<Arguments>(arguments)...,
-              erased<signature>(std::forward<Handler>(handler), where_));
+              erased<signature>(std::forward<Handler>(handler), where_, get_executor()));
     }
 
 private:
@@ -119,9 +124,10 @@ public:
         auto executor = boost::asio::get_associated_executor(handler);
         static_assert(!std::is_same_v<decltype(executor), boost::asio::system_executor>,
                       "this completion token has no executor: pass one as the first argument");
-        Start(boost::asio::any_io_executor(std::move(executor)),
+        const boost::asio::any_io_executor own(std::move(executor));
+        Start(own,
               std::forward<Arguments>(arguments)...,
-              erased<signature>(std::forward<Handler>(handler), where_));
+              erased<signature>(std::forward<Handler>(handler), where_, own));
     }
 
 private:

@@ -3,20 +3,48 @@
 
 #include <corozk/tracer.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_executor.hpp>
 #include <boost/asio/associator.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/prefer.hpp>
+#include <boost/asio/system_executor.hpp>
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace corozk::detail {
+
+/// The executor of a handler, which tracks outstanding work: its context does not run out of work before
+/// the handler was called.
+/// @param own  that of the operation's object, which has work as long as operations are pending
+template <class Executor>
+auto tracking(const Executor& executor, const boost::asio::any_io_executor& own) {
+    namespace asio = boost::asio;
+    if constexpr (std::is_same_v<Executor, asio::any_io_executor>) {
+        if (executor == own)
+            return asio::any_io_executor();
+    }
+    return asio::prefer(executor, asio::execution::outstanding_work.tracked);
+}
+inline boost::asio::system_executor tracking(const boost::asio::system_executor& executor,
+                                             const boost::asio::any_io_executor&) {
+    return executor;
+}
 
 /// A completion handler that reports the end to a tracer first, if there is one. Otherwise
 /// equivalent to `inner`.
 template <class Handler>
 struct traced_handler {
+    using work_type =
+        decltype(tracking(boost::asio::get_associated_executor(std::declval<Handler>()),
+                          boost::asio::any_io_executor()));
+
     Handler inner;
     tracer* to;
     std::uint64_t span;  ///< 0 if it is not traced
+    [[no_unique_address]] work_type work;
 
     template <class... Values>
     void operator()(error_code ec, Values... values) {

@@ -208,7 +208,7 @@ public:
      *
      * @cancellation All types: completes at once with `operation_aborted`. An item whose delete is
      * in flight is given to another pending `take` of this object, or put back in its previous
-     * place.
+     * place. `client::close` waits for that.
      */
     template <class Token = default_token>
     auto take(Token&& token = Token{}) {
