@@ -96,6 +96,22 @@ TEST_CASE("following a node: after a cancelled call the next one is served, by t
     CHECK(f.p.asked().empty());
 }
 
+TEST_CASE(
+    "following a node: a call is dropped with its session, although its handler owns the object") {
+    std::weak_ptr<follower> left;
+    {
+        scripted_port p;
+        auto core = std::make_shared<follower>(p);
+        left = core;
+        any_handler<void(error_code, std::string)> handler = [core](error_code, std::string) {};
+        start_telling(core, std::move(handler));
+        CHECK(p.asked() == "get /a");
+        core.reset();
+        CHECK_FALSE(left.expired());
+    }
+    CHECK(left.expired());
+}
+
 TEST_CASE("following a node: in a new session the server catches up first") {
     fixture f;
     result first, second;
