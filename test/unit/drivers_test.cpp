@@ -3,6 +3,7 @@
 #include "driver/ensure_path.hpp"
 #include "recipe/contention/contention_queue.hpp"
 #include "recipe/contention/limit.hpp"
+#include "recipe/contention/release_request.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/backoff.hpp"
 #include "scripted_port.hpp"
@@ -235,6 +236,16 @@ TEST_CASE("limit: a change by another client after a lost answer stays") {
     SECTION("changed") {
         read("7", 12);
     }
+    SECTION("the outcome is known after a long outage, in the next session") {
+        const error_code outage[] = {errc::not_connected, zk_errc::session_expired};
+        for (error_code ec : outage) {
+            REQUIRE(p.asked() == "sync /s");
+            p.answer(ec);
+            REQUIRE(p.asked() == "get /s");
+            p.answer(ec);
+        }
+        read("5", 11);
+    }
     SECTION("not changed: written again") {
         read("3", 10);
         REQUIRE(p.asked() == "set /s");
@@ -249,6 +260,40 @@ TEST_CASE("limit: a change by another client after a lost answer stays") {
     }
     REQUIRE(run.ended());
     CHECK(!run.error());
+    CHECK(p.asked().empty());
+}
+
+TEST_CASE("release request: in doubt its outcome is determined, whatever the outage") {
+    scripted_port p;
+    detail::contention_settings settings;
+    settings.parent = "/l";
+    settings.release_request = "release";
+    settings.names = detail::naming("", {"-lock-"});
+    const std::string node = "/l/" + p.new_guid() + "-lock-0000000001";
+    std::optional<error_code> result;
+    auto done = [&result](error_code ec) { result = ec; };
+    p.spawn(detail::ask_for_release(p, settings, node, detail::user_call<>(p, done)));
+    const error_code outage[] = {errc::not_connected, zk_errc::session_expired};
+    REQUIRE(p.asked() == "get " + node);
+    SECTION("in doubt") {
+        p.answer();
+        REQUIRE(p.asked() == "set " + node);
+        p.answer(zk_errc::connection_loss);
+        for (error_code ec : outage) {
+            REQUIRE(p.asked() == "get " + node);
+            p.answer(ec);
+            CHECK_FALSE(result);
+        }
+        REQUIRE(p.asked() == "get " + node);
+        p.front().record.version = 1;
+        p.front().answer = "release";
+        p.answer();
+        CHECK(result == error_code());
+    }
+    SECTION("nothing was sent") {
+        p.answer(errc::not_connected);
+        CHECK(result == make_error_code(errc::not_connected));
+    }
     CHECK(p.asked().empty());
 }
 

@@ -4,6 +4,7 @@
 #include "driver/ensure_path.hpp"
 #include "driver/request.hpp"
 #include "operation/read_number.hpp"
+#include "recipe/toolkit/retry.hpp"
 
 namespace corozk::detail {
 
@@ -29,11 +30,11 @@ task<error_code> settle_limit(port& p,
             get.attach(*watch);
         // To change it: not written if it is already the same.
         error_code ec = co_await behind_sync(p, get, !limit);
-        if (is_recoverable(ec))
+        if (retry(p, until_known(doubted.has_value())).again(ec))
             continue;  // waits for the connection
         if (ec == zk_errc::no_node) {
             ec = co_await ensure_path(p, settings.parent, settings.entries, settings.parent_mode);
-            if (ec)
+            if (ec && !retry(p, until_known(doubted.has_value())).again(ec))
                 co_return ec;
             continue;
         }
@@ -53,10 +54,10 @@ task<error_code> settle_limit(port& p,
         set.data = std::to_string(wanted);
         set.version = get.record.version;
         ec = co_await set;
-        if (is_outcome_unknown(ec))
+        if (!limit && is_outcome_unknown(ec))
             doubted = get.record.mzxid;
         bool again = (!ec && limit) || ec == zk_errc::bad_version || ec == zk_errc::no_node ||
-                     is_recoverable(ec);
+                     retry(p, until_known(doubted.has_value())).again(ec);
         if (!again)
             co_return ec;
     }
