@@ -222,12 +222,12 @@ TEST_CASE("limit: a change by another client after a lost answer stays") {
     detail::contention_settings settings;
     settings.parent = "/s";
     driven run(p, detail::change_limit(p, settings, 5));
-    auto read = [&p](const char* limit, std::int64_t mzxid) {
+    auto read = [&p](const char* limit, std::int32_t version) {
         REQUIRE(p.asked() == "sync /s");
         p.answer();
         REQUIRE(p.asked() == "get /s");
         p.front().answer = limit;
-        p.front().record.mzxid = mzxid;
+        p.front().record.version = version;
         p.answer();
     };
     read("3", 10);
@@ -235,6 +235,12 @@ TEST_CASE("limit: a change by another client after a lost answer stays") {
     p.answer(zk_errc::connection_loss);
     SECTION("changed") {
         read("7", 12);
+    }
+    SECTION("changed before, so that it was not applied: written again") {
+        read("7", 11);
+        REQUIRE(p.asked() == "set /s");
+        CHECK(p.front().version == 11);
+        p.answer();
     }
     SECTION("the outcome is known after a long outage, in the next session") {
         const error_code outage[] = {errc::not_connected, zk_errc::session_expired};

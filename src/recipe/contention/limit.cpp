@@ -23,7 +23,8 @@ task<error_code> settle_limit(port& p,
                               std::int32_t wanted,
                               watch_node* watch,
                               known_limit* limit) {
-    std::optional<std::int64_t> doubted;  // the mzxid that a set with unknown outcome replaced
+    // The version that a set with unknown outcome has made, if it was applied.
+    std::optional<std::int64_t> doubted;
     for (;;) {
         request get(p, op_code::get, settings.parent);
         if (watch)
@@ -44,7 +45,7 @@ task<error_code> settle_limit(port& p,
         if (!found && !get.answer.empty())
             co_return make_error_code(errc::foreign_data);
         // Also if an earlier attempt has written it, even if another client has changed it since.
-        const bool changed_since = doubted && *doubted != get.record.mzxid;
+        const bool changed_since = doubted && get.record.version > *doubted;
         if (found && (limit || *found == wanted || changed_since)) {
             if (limit)
                 *limit = {*found, get.record.version};
@@ -55,7 +56,7 @@ task<error_code> settle_limit(port& p,
         set.version = get.record.version;
         ec = co_await set;
         if (!limit && is_outcome_unknown(ec))
-            doubted = get.record.mzxid;
+            doubted = std::int64_t{get.record.version} + 1;
         bool again = (!ec && limit) || ec == zk_errc::bad_version || ec == zk_errc::no_node ||
                      retry(p, until_known(doubted.has_value())).again(ec);
         if (!again)
