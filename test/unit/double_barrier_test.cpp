@@ -15,6 +15,7 @@ namespace corozk::testing::double_barrier_test {
 
 using namespace corozk;
 using namespace corozk::detail;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -318,8 +319,32 @@ TEST_CASE("double barrier: data of others is reported although the answer to the
     p.answer();
     read();
     REQUIRE(p.asked() == "children /b");
-    SECTION("it was not applied") {
+    error_code reason = errc::foreign_data;
+    auto comes_late = [&p, &node] {
+        p.advance(20s);
+        REQUIRE(p.asked() == "sync /b");
         p.answer();
+        REQUIRE(p.asked() == "children /b");
+        p.front().names.push_back(node.substr(3));
+        p.answer();
+        REQUIRE(p.asked() == "erase " + node);
+        CHECK(p.front().generation == 1);
+        p.answer();
+    };
+    SECTION("it was not applied so far: a node that comes late is deleted") {
+        p.answer();
+        CHECK(entered);
+        comes_late();
+    }
+    SECTION("the listing is refused: looked for again later") {
+        p.answer(zk_errc::no_auth);
+        REQUIRE(p.asked() == "sync /b");
+        p.answer();
+        read();
+        p.answer(zk_errc::no_auth);
+        reason = zk_errc::no_auth;
+        CHECK(entered);
+        comes_late();
     }
     SECTION("it was applied: the node is deleted") {
         p.front().names.push_back(node.substr(3));
@@ -329,7 +354,7 @@ TEST_CASE("double barrier: data of others is reported although the answer to the
         read();
     }
     CHECK(p.asked().empty());
-    CHECK(entered == make_error_code(errc::foreign_data));
+    CHECK(entered == reason);
     CHECK(seat->phase == barrier_phase::outside);
 }
 

@@ -3,6 +3,7 @@
 #include "driver/ensure_path.hpp"
 #include "recipe/contention/contention_queue.hpp"
 #include "recipe/contention/limit.hpp"
+#include "recipe/contention/release_request.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/backoff.hpp"
 #include "scripted_port.hpp"
@@ -221,12 +222,12 @@ TEST_CASE("limit: a change by another client after a lost answer stays") {
     detail::contention_settings settings;
     settings.parent = "/s";
     driven run(p, detail::change_limit(p, settings, 5));
-    auto read = [&p](const char* limit, std::int64_t mzxid) {
+    auto read = [&p](const char* limit, std::int32_t version) {
         REQUIRE(p.asked() == "sync /s");
         p.answer();
         REQUIRE(p.asked() == "get /s");
         p.front().answer = limit;
-        p.front().record.mzxid = mzxid;
+        p.front().record.version = version;
         p.answer();
     };
     read("3", 10);
@@ -234,6 +235,22 @@ TEST_CASE("limit: a change by another client after a lost answer stays") {
     p.answer(zk_errc::connection_loss);
     SECTION("changed") {
         read("7", 12);
+    }
+    SECTION("changed before, so that it was not applied: written again") {
+        read("7", 11);
+        REQUIRE(p.asked() == "set /s");
+        CHECK(p.front().version == 11);
+        p.answer();
+    }
+    SECTION("the outcome is known after a long outage, in the next session") {
+        const error_code outage[] = {errc::not_connected, zk_errc::session_expired};
+        for (error_code ec : outage) {
+            REQUIRE(p.asked() == "sync /s");
+            p.answer(ec);
+            REQUIRE(p.asked() == "get /s");
+            p.answer(ec);
+        }
+        read("5", 11);
     }
     SECTION("not changed: written again") {
         read("3", 10);
@@ -249,6 +266,40 @@ TEST_CASE("limit: a change by another client after a lost answer stays") {
     }
     REQUIRE(run.ended());
     CHECK(!run.error());
+    CHECK(p.asked().empty());
+}
+
+TEST_CASE("release request: in doubt its outcome is determined, whatever the outage") {
+    scripted_port p;
+    detail::contention_settings settings;
+    settings.parent = "/l";
+    settings.release_request = "release";
+    settings.names = detail::naming("", {"-lock-"});
+    const std::string node = "/l/" + p.new_guid() + "-lock-0000000001";
+    std::optional<error_code> result;
+    auto done = [&result](error_code ec) { result = ec; };
+    p.spawn(detail::ask_for_release(p, settings, node, detail::user_call<>(p, done)));
+    const error_code outage[] = {errc::not_connected, zk_errc::session_expired};
+    REQUIRE(p.asked() == "get " + node);
+    SECTION("in doubt") {
+        p.answer();
+        REQUIRE(p.asked() == "set " + node);
+        p.answer(zk_errc::connection_loss);
+        for (error_code ec : outage) {
+            REQUIRE(p.asked() == "get " + node);
+            p.answer(ec);
+            CHECK_FALSE(result);
+        }
+        REQUIRE(p.asked() == "get " + node);
+        p.front().record.version = 1;
+        p.front().answer = "release";
+        p.answer();
+        CHECK(result == error_code());
+    }
+    SECTION("nothing was sent") {
+        p.answer(errc::not_connected);
+        CHECK(result == make_error_code(errc::not_connected));
+    }
     CHECK(p.asked().empty());
 }
 

@@ -156,7 +156,8 @@ public:
      * @brief Changes the limit for all participants. Permits are not revoked: if more are held than
      *        the new limit allows, none are granted until enough have been released.
      *
-     * If the response is lost and another client has changed the limit since, that change stays.
+     * If the response is lost, it goes on until the outcome is known, also in the next session. If
+     * another client has changed the limit since, that change stays.
      *
      * @completes `void(error_code)`
      *

@@ -3,6 +3,7 @@
 #include "driver/ensure_path.hpp"
 #include "operation/path.hpp"
 #include "recipe/barriers/double_barrier_room.hpp"
+#include "recipe/toolkit/background_deleter.hpp"
 
 namespace corozk::detail {
 
@@ -73,6 +74,12 @@ void barrier_room::note_answer(job& j, bool& parent_missing, bool& again) {
     end(s, ec);
 }
 
+/// Deletes the node of a create that was lost, later: it may still be in flight.
+void barrier_room::erase_late(const barrier_seat& s) {
+    port_.use_service<background_deleter>().erase_late(
+        parent_, member_prefix(s.guid), s.generation);
+}
+
 /// Finds nodes by their guid whose create's response was lost.
 bool barrier_room::find_unsure(const name_list& names) {
     bool any_unsure = false;
@@ -93,8 +100,10 @@ bool barrier_room::find_unsure(const name_list& names) {
             s->sequence = *sequence;
             found = true;
         }
-        if (!found)
+        if (!found) {
+            erase_late(*s);
             s->forget_node();
+        }
     }
     return any_unsure;
 }

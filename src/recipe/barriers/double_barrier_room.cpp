@@ -208,6 +208,8 @@ void barrier_room::fail_all(error_code ec) {
         if (s->node.empty() && !s->unsure) {
             end(*s, ec);
         } else if (s->phase == phase::withdrawing) {
+            if (s->unsure)
+                erase_late(*s);
             end(*s, s->verdict ? s->verdict : ec);
         } else {
             withdraw(*s, ec);

@@ -4,6 +4,7 @@
 #include "driver/ensure_path.hpp"
 #include "driver/request.hpp"
 #include "operation/read_number.hpp"
+#include "recipe/toolkit/retry.hpp"
 
 namespace corozk::detail {
 
@@ -22,18 +23,19 @@ task<error_code> settle_limit(port& p,
                               std::int32_t wanted,
                               watch_node* watch,
                               known_limit* limit) {
-    std::optional<std::int64_t> doubted;  // the mzxid that a set with unknown outcome replaced
+    // The version that a set with unknown outcome has made, if it was applied.
+    std::optional<std::int64_t> doubted;
     for (;;) {
         request get(p, op_code::get, settings.parent);
         if (watch)
             get.attach(*watch);
         // To change it: not written if it is already the same.
         error_code ec = co_await behind_sync(p, get, !limit);
-        if (is_recoverable(ec))
+        if (retry(p, until_known(doubted.has_value())).again(ec))
             continue;  // waits for the connection
         if (ec == zk_errc::no_node) {
             ec = co_await ensure_path(p, settings.parent, settings.entries, settings.parent_mode);
-            if (ec)
+            if (ec && !retry(p, until_known(doubted.has_value())).again(ec))
                 co_return ec;
             continue;
         }
@@ -43,7 +45,7 @@ task<error_code> settle_limit(port& p,
         if (!found && !get.answer.empty())
             co_return make_error_code(errc::foreign_data);
         // Also if an earlier attempt has written it, even if another client has changed it since.
-        const bool changed_since = doubted && *doubted != get.record.mzxid;
+        const bool changed_since = doubted && get.record.version > *doubted;
         if (found && (limit || *found == wanted || changed_since)) {
             if (limit)
                 *limit = {*found, get.record.version};
@@ -53,10 +55,10 @@ task<error_code> settle_limit(port& p,
         set.data = std::to_string(wanted);
         set.version = get.record.version;
         ec = co_await set;
-        if (is_outcome_unknown(ec))
-            doubted = get.record.mzxid;
+        if (!limit && is_outcome_unknown(ec))
+            doubted = std::int64_t{get.record.version} + 1;
         bool again = (!ec && limit) || ec == zk_errc::bad_version || ec == zk_errc::no_node ||
-                     is_recoverable(ec);
+                     retry(p, until_known(doubted.has_value())).again(ec);
         if (!again)
             co_return ec;
     }

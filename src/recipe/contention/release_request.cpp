@@ -6,6 +6,7 @@
 #include "driver/signal.hpp"
 #include "operation/path.hpp"
 #include "recipe/contention/inspection.hpp"
+#include "recipe/toolkit/retry.hpp"
 
 namespace corozk::detail {
 
@@ -17,10 +18,11 @@ task<error_code> write_request(port& p, const contention_settings& settings, std
     if (parent_path(path) != settings.parent || !settings.names.parse(base_name(path))) {
         co_return make_error_code(errc::bad_path);
     }
+    bool doubtful = false;
     for (;;) {
         request get(p, op_code::get, path);
         error_code ec = co_await get;
-        if (ec && is_recoverable(ec))
+        if (retry(p, until_known(doubtful)).again(ec))
             continue;  // waits for the connection
         if (ec)
             co_return ec;
@@ -35,7 +37,8 @@ task<error_code> write_request(port& p, const contention_settings& settings, std
             get.answer, settings.release_request, settings.request_replaces_data);
         set.version = get.record.version;
         ec = co_await set;
-        if (ec == zk_errc::bad_version || is_recoverable(ec))
+        doubtful = doubtful || is_outcome_unknown(ec);
+        if (ec == zk_errc::bad_version || retry(p, until_known(doubtful)).again(ec))
             continue;  // read again
         co_return ec;
     }

@@ -21,6 +21,12 @@ inline constexpr retry_policy while_reachable{true, false};
 inline constexpr retry_policy in_session{false, true};
 inline constexpr retry_policy in_session_while_reachable{false, false};
 
+/// For what is not bound to a session but ends with one, or with a long outage, unless an earlier
+/// request may have been applied: then its outcome must be determined.
+constexpr retry_policy until_known(bool doubtful) noexcept {
+    return doubtful ? until_closed : in_session_while_reachable;
+}
+
 enum class retry_verdict : std::uint8_t {
     settled,  ///< success, or a permanent error
     again,
