@@ -182,9 +182,6 @@ public:
     /// it. Only useful if the watched node may exist for long.
     virtual void watch_dropped(watch_kind, const std::string&) noexcept {}
 
-    /// Closing waits, within its time limit, for what is owed to others; see `closing_delay`.
-    virtual void delay_closing(bool) noexcept {}
-
     /// 32 random hexadecimal digits.
     virtual std::string new_guid() = 0;
 

@@ -142,7 +142,7 @@ public:
     // The request.
     op_code code;
     bool watch = false;    ///< set a watch at the server
-    bool owed = false;     ///< sent even while closing; see `port::delay_closing`
+    bool owed = false;     ///< sent even while closing, in response to an earlier response
     bool covered = false;  ///< a persistent watch at the same path serves that watch
     watch_mode watching = watch_mode::persistent;  ///< of add_watch
     create_mode mode = create_mode::persistent;

@@ -72,7 +72,7 @@ bool session::still_connected() const noexcept {
 void session::go_on_closing() {
     closing_steps::connection_type connection;
     connection.connected = link_.connected();
-    const bool owes = connection.connected && (closing_delays_ > 0 || traffic_.queued() > 0);
+    const bool owes = connection.connected && traffic_.queued() > 0;
     connection.settled = traffic_.in_flight() == 0 && !watches_.notifying() && !owes;
     // Once the close request was sent the C client must not send a ping.
     connection.half_packet =

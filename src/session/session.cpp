@@ -115,12 +115,6 @@ bool session::withdraw(operation& op) noexcept {
     return true;
 }
 
-void session::delay_closing(bool wait) noexcept {
-    closing_delays_ += wait ? 1 : -1;
-    if (!wait && closing_.active())
-        wake();
-}
-
 void session::defer(deferred& d) noexcept {
     if (d.is_linked())
         return;

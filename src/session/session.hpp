@@ -73,7 +73,6 @@ public:
     bool withdraw(operation& op) noexcept override;
     void defer(deferred& d) noexcept override;
     void complete(completion handler) override;
-    void delay_closing(bool wait) noexcept override;
     void start_timer(timer_node& timer, time_point when) noexcept override;
     time_point now() const noexcept override { return steady_clock::now(); }
     const session_status& status() const noexcept override { return board_.status(); }
@@ -159,7 +158,6 @@ private:
     status_board board_;
     connector connector_;
     closing_steps closing_;
-    int closing_delays_ = 0;
     traffic traffic_;
     stream_factory streams_;
     link link_;

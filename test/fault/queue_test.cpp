@@ -126,12 +126,17 @@ TEST_CASE("queue: closing the client waits until what nobody takes any more is b
             client doomed = co_await connect_to(proxy.hosts());
             std::optional<queue> mine(std::in_place, doomed, folder);
             co_await mine->put("a");
+            co_await mine->put("b");
             proxy.arm(at_op(testing::op_code::multi), hold_reply());
-            pending_result<queue_item> item;
-            mine->take(item.handler());
+            pending_result<queue_item> first;
+            pending_result<queue_item> second;
+            mine->take(first.handler());
+            mine->take(second.handler());
             co_await eventually_async([&] { return items_at(folder).empty(); });
-            item.cancel();
-            CHECK(co_await finished(item) == boost::asio::error::operation_aborted);
+            first.cancel();
+            second.cancel();
+            CHECK(co_await finished(first) == boost::asio::error::operation_aborted);
+            CHECK(co_await finished(second) == boost::asio::error::operation_aborted);
             if (destroyed)
                 mine.reset();
             pending_result<> closed;
@@ -142,7 +147,7 @@ TEST_CASE("queue: closing the client waits until what nobody takes any more is b
             CHECK_FALSE(closed.done());
             proxy.disarm_all();
             CHECK(!co_await finished(closed));
-            CHECK(items_at(folder) == std::vector<std::string>{"a"});
+            CHECK(items_at(folder) == std::vector<std::string>{"a", "b"});
             queue_item again = co_await queue(zk, folder).take();
             CHECK(again.data == "a");
         });

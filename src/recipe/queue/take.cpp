@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Taking items: read the first ones, then delete them. The client whose delete succeeds has the
 // item.
-#include "driver/closing_delay.hpp"
 #include "recipe/queue/consumer.hpp"
 #include "recipe/toolkit/retry.hpp"
 
@@ -88,8 +87,6 @@ task<error_code> queue_consumer::take() {
     transaction deletes;
     for (const available_item& item : batch)
         deletes.erase(settings_->item_path(item.name), item.content->version);
-    // What nobody gets any more is put back, even if the client is being closed.
-    closing_delay until_given_out(port_);
     // Not repeated after an outage, when the names may refer to other items.
     exactly_once_outcome outcome = co_await exactly_once_.commit_now(std::move(deletes).steps());
     co_await lead_reads.finish();
@@ -150,6 +147,7 @@ task<> queue_consumer::put_back(available_item item) {
     for (;;) {
         transaction create;
         create.create(settings_->item_path(item.name), item.content->data, options);
+        // Even while the client is being closed: the delete may have been what it waited for.
         exactly_once_outcome outcome =
             co_await exactly_once_.commit(std::move(create).steps(), true);
         index_.forget_listing();

@@ -37,7 +37,7 @@ public:
     exactly_once& operator=(const exactly_once&) = delete;
 
     /// Only one transaction at a time.
-    /// @param owed  sent even if the client is being closed, see `closing_delay`
+    /// @param owed  sent even if the client is being closed
     task<exactly_once_outcome> commit(std::vector<transaction::step> steps, bool owed = false);
 
     /// Same as above, for a transaction that is valid now but not after an outage: it is sent once,
