@@ -60,7 +60,10 @@ awaitable<void> survive(byte_proxy& proxy,
     CHECK_FALSE(late);
     CHECK(zk.session_id() == before.session_id);
     CHECK(proxy.cuts() == cuts + 2);
-    CHECK(proxy.connections() == connections + 4);
+    // A busy server may read the request of the connection that was cut after that of the next one,
+    // which it then closes, as both are of the same session.
+    CHECK(proxy.connections() >= connections + 4);
+    CHECK(proxy.connections() <= connections + 5);
     co_await zk.close();
 }
 

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
+#include <string>
 
 namespace corozk::fuzz {
 
@@ -61,17 +63,19 @@ void update_counter(const counter_record& base, std::string_view input) {
 
 void clean_up(const commit_header& header, std::string_view input) {
     name_list children;
+    std::set<std::string> distinct;
     std::size_t kept = 0;
     bool identified = false;
     const std::string identity = "id-" + header.guid;
     for (const std::string& line : lines_of(header.payload)) {
         children.push_back(line);
         identified = identified || line == identity;
-        kept += line == identity || line == "decision" ? 1 : 0;
+        const bool once = distinct.insert(line).second;
+        kept += once && (line == identity || line == "decision") ? 1 : 0;
     }
     commit_leftovers found = sort_leftovers("/tx", header, children);
     require(found.identified == identified, "its identity is seen", input);
-    require(found.acknowledgements.size() + found.others.size() + kept == children.size(),
+    require(found.acknowledgements.size() + found.others.size() + kept == distinct.size(),
             "each child once",
             input);
     for (const std::string& path : found.acknowledgements) {
