@@ -11,6 +11,7 @@
 #include <boost/asio/system_executor.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -22,11 +23,15 @@ namespace corozk::detail {
 template <class Executor>
 auto tracking(const Executor& executor, const boost::asio::any_io_executor& own) {
     namespace asio = boost::asio;
+    constexpr auto tracked = asio::execution::outstanding_work.tracked;
     if constexpr (std::is_same_v<Executor, asio::any_io_executor>) {
-        if (executor == own)
-            return asio::any_io_executor();
+        // A coroutine's, nearly always the same: that should cost nothing in its waiting handlers.
+        return executor == own
+                   ? nullptr
+                   : std::make_unique<asio::any_io_executor>(asio::prefer(executor, tracked));
+    } else {
+        return asio::prefer(executor, tracked);
     }
-    return asio::prefer(executor, asio::execution::outstanding_work.tracked);
 }
 inline boost::asio::system_executor tracking(const boost::asio::system_executor& executor,
                                              const boost::asio::any_io_executor&) {
