@@ -177,7 +177,8 @@ public:
      *        with `errc::closed`.
      *
      * Waits until requests in flight have their responses, and until an item of a queue that was
-     * taken for a cancelled call is put back.
+     * taken for a cancelled call is put back. If the connection is lost meanwhile, it is not put back, and
+     * the log says so.
      *
      * @completes `void(error_code)`
      *
