@@ -26,9 +26,10 @@ private:
 class agenda {
 public:
     // The turn.
-    /// Requests a turn. @return whether to post one; otherwise one is posted or running
+    /// Requests a turn. @return whether to post one; otherwise one is posted, running, or goes on
+    /// after users' handlers
     bool want_turn() noexcept {
-        if (running() || stopped())
+        if (running() || state_ == state_type::handling || stopped())
             return false;
         state_ = state_type::wanted;
         return !std::exchange(posted_, true);
@@ -48,11 +49,15 @@ public:
         return true;
     }
     void end_turn() noexcept {
-        if (running())
+        if (running() || state_ == state_type::handling)
             state_ = state_type::idle;
     }
 
-    /// After `end_turn` for users' handlers, so that handlers are not called within others.
+    /// For users' handlers, so that handlers are not called within others.
+    void suspend_turn() noexcept {
+        if (running())
+            state_ = state_type::handling;
+    }
     void resume_turn() noexcept {
         if (!stopped())
             state_ = state_type::running;
@@ -93,7 +98,7 @@ public:
     }
 
 private:
-    enum class state_type : std::uint8_t { idle, wanted, running, stopped };
+    enum class state_type : std::uint8_t { idle, wanted, running, handling, stopped };
 
     state_type state_ = state_type::idle;
     bool posted_ = false;

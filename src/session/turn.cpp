@@ -199,7 +199,7 @@ void session::complete(completion handler) {
 void session::run_handlers() {
     if (!agenda_.has_handlers())
         return;
-    agenda_.end_turn();
+    agenda_.suspend_turn();
     allowance time;
     try {
         while (agenda_.has_handlers() && !agenda_.stopped()) {
@@ -209,6 +209,7 @@ void session::run_handlers() {
         }
     } catch (...) {
         // The exception leaves `run`; the other handlers are called when that continues.
+        agenda_.end_turn();
         wake();
         throw;
     }

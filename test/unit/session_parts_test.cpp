@@ -150,20 +150,40 @@ TEST_CASE("agenda: a posted turn is not done twice") {
 TEST_CASE("agenda: around handlers no turn is under way; what they want is done by this one") {
     agenda a;
     REQUIRE(a.begin_turn());
-    a.end_turn();
+    a.suspend_turn();
     CHECK_FALSE(a.running());
-    CHECK(a.want_turn());
+    CHECK_FALSE(a.want_turn());
     a.resume_turn();
     CHECK(a.running());
     a.end_turn();
     CHECK_FALSE(a.take_posted());
+    CHECK(a.want_turn());
+}
+
+TEST_CASE(
+    "agenda: a handler that runs the loop gets turns; after a handler that throws, one is posted") {
+    agenda a;
+    REQUIRE(a.begin_turn());
+    a.suspend_turn();
+    REQUIRE(a.begin_turn());  // the socket is ready within the handler
+    a.end_turn();
+    CHECK(a.want_turn());
+    a.resume_turn();
+    a.end_turn();
+    CHECK_FALSE(a.take_posted());
+    REQUIRE(a.begin_turn());
+    a.suspend_turn();
+    a.end_turn();
+    CHECK(a.want_turn());
+    CHECK(a.take_posted());
 }
 
 TEST_CASE("agenda: stopped it stays stopped") {
     agenda a;
     REQUIRE(a.begin_turn());
-    a.end_turn();
+    a.suspend_turn();
     a.stop();
+    a.suspend_turn();
     a.resume_turn();
     a.end_turn();
     CHECK(a.stopped());
