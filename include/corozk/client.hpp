@@ -106,9 +106,9 @@ struct watched_children {
  * several threads run the context, give it a strand. Completion handlers run on their associated
  * executor (by default the client's), never within the initiating function. A handler and its
  * result are stored in memory of the handler's associated allocator, which is freed before the
- * handler is called. Responses that arrive together are dispatched in one iteration of the event
- * loop; if several handlers throw in it, `io_context::run` throws
- * `boost::asio::multiple_exceptions`. In the child of a fork the client is closed; the session
+ * handler is called. What a handler starts is sent once it returns; it must not run the event loop
+ * itself. Responses that arrive together are dispatched in one iteration of the event loop; if
+ * several handlers throw in it, `io_context::run` throws `boost::asio::multiple_exceptions`. In the child of a fork the client is closed; the session
  * remains the parent's.
  *
  * @par Lifetime
