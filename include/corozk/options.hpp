@@ -99,7 +99,7 @@ struct sasl_options {
 /** @brief Which operations of ZooKeeper's protocol a client asks for. */
 enum class server_dialect : std::uint8_t {
     /// All of them. A server that does not know one is noticed: because it says so, or because it
-    /// closes the connection twice instead of responding. Until then requests fail with
+    /// closes two connections in a row instead of responding. Until then requests fail with
     /// `zk_errc::connection_loss`; afterwards the client asks for something else, as below.
     automatic,
 

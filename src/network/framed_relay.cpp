@@ -45,7 +45,8 @@ public:
         stream_ = streams_.make(
             name, [this] { ready_(); }, problem_);
         conversation_.emplace(known_.last_zxid);
-        known_.abilities.connecting();
+        known_.abilities.connecting(server.address().to_string() + ' ' +
+                                    std::to_string(server.port()));
         if (stream_)
             return stream_->connect(server);
         // The owner is not called within this call.
@@ -172,8 +173,11 @@ public:
         }
         stream_.reset();
         inner_.end();
-        if (conversation_)
+        if (conversation_) {
             known_.last_zxid = std::max(known_.last_zxid, conversation_->last_zxid());
+            if (!conversation_->established())
+                known_.abilities.not_accepted();
+        }
         conversation_.reset();
         incoming_.clear();
         outgoing_.clear();

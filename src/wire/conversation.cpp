@@ -276,7 +276,7 @@ void conversation::response(std::int32_t xid,
         if (asked.form == 0)
             problem = "its form is not known";
         else if (form.op == wire_op::multi || form.op == wire_op::multi_read)
-            problem = read_results(in, asked);
+            problem = read_results(in, asked, result.given_up);
         else
             read_record(in, form.response);
         if (in.failed())
@@ -318,7 +318,9 @@ void conversation::out_of_order(std::int32_t xid, reception& result) const {
 }
 
 /// The results of a transaction: as many as steps, then the mark of the end.
-const char* conversation::read_results(jute_reader& in, const request& asked) const noexcept {
+const char* conversation::read_results(jute_reader& in,
+                                       const request& asked,
+                                       bool& given_up) const noexcept {
     const bool reads = form_at(asked.form).op == wire_op::multi_read;
     for (std::uint32_t i = 0; i <= asked.steps; ++i) {
         const wire_op type = read_op(in);
@@ -331,7 +333,8 @@ const char* conversation::read_results(jute_reader& in, const request& asked) co
         if (i == asked.steps)
             return "it has too many results";
         const operation_form& step = form_at(steps_[i]);
-        if (gives_up(type == wire_op::error ? in.int32() : error))
+        given_up = gives_up(type == wire_op::error ? in.int32() : error);
+        if (given_up)
             return "a step of it gives up the connection";
         if (type == wire_op::error)
             continue;

@@ -94,7 +94,7 @@ private:
     void connected(jute_reader in, reception& result);
     void event(jute_reader in, reception& result) const;
     void response(std::int32_t xid, std::span<unsigned char> frame, jute_reader in, reception&);
-    const char* read_results(jute_reader& in, const request& asked) const noexcept;
+    const char* read_results(jute_reader& in, const request& asked, bool& given_up) const noexcept;
 
     enum class phase : std::uint8_t { new_, connecting, connected };
 

@@ -4,6 +4,9 @@
 #include "wire/operation_form.hpp"
 
 #include <chrono>
+#include <map>
+#include <string>
+#include <utility>
 
 namespace corozk::detail {
 
@@ -23,7 +26,10 @@ public:
     bool knows(wire_op op) const noexcept { return unknown_ == 0 || (unknown_ & set_of(op)) == 0; }
 
     /// The server has responded to a request of these operations (a transaction has several).
-    void answered(operation_set asked) noexcept { suspected_ &= ~asked; }
+    void answered(operation_set asked) noexcept {
+        for (auto& [server, ops] : suspected_)
+            ops &= ~asked;
+    }
 
     /// The server has responded that it does not know one of these. Remembered if something else
     /// can be asked instead, or if the connection is of no more use: then the connection is to be
@@ -36,22 +42,34 @@ public:
         return found;
     }
 
-    /// A connection begins.
-    void connecting() noexcept { explained_ = false; }
+    /// A connection to this server begins.
+    void connecting(std::string server) noexcept {
+        explained_ = false;
+        server_ = std::move(server);
+    }
+
+    /// The connection has ended before the server accepted a session: it is away, or not ready, and so
+    /// the one before may have ended, too.
+    void not_accepted() noexcept { suspected_.erase(server_); }
 
     /// The server has just sent something, or owed nothing until now.
     void responsive(time_point now) noexcept { responsive_at_ = now; }
 
-    /// The server has closed the connection instead of responding to these. One that does so twice,
-    /// each time at once and without having responded in between, does not know them; one that hesitates has
-    /// other reasons, such as a lost quorum.
+    /// The server has closed the connection instead of responding to these. One that does so on two
+    /// connections in a row, each time at once, does not know them, unless one of its like has responded in
+    /// between. One that hesitates has other reasons, such as a lost quorum; one that is killed does not
+    /// accept the next connection; and several may be killed one after the other.
     /// @return what was found out
-    operation_set hung_up(operation_set awaited, time_point now) noexcept {
+    operation_set hung_up(operation_set awaited, time_point now) {
         constexpr std::chrono::seconds at_once{1};
         if (explained_ || now - responsive_at_ >= at_once)
             return 0;
-        const operation_set again = awaited & suspected_;
-        suspected_ |= awaited & later_ones();
+        awaited &= later_ones();
+        if (awaited == 0)
+            return 0;
+        operation_set& suspected = suspected_[server_];
+        const operation_set again = awaited & suspected;
+        suspected |= awaited;
         return lacks(again);
     }
 
@@ -86,7 +104,8 @@ private:
     }
 
     operation_set unknown_;
-    operation_set suspected_ = 0;
+    std::map<std::string, operation_set> suspected_;  ///< by server
+    std::string server_;
     bool explained_ = false;  ///< whether the connection may end because of a refusal
     time_point responsive_at_{};
 };

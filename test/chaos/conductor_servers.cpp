@@ -86,7 +86,7 @@ void conductor::hold_quorum_traffic(std::size_t which, bool on) {
     for (std::size_t other = 0; other < 3; ++other) {
         for (auto* route : {routes_[which][other].get(), routes_[other][which].get()}) {
             if (route)
-                route->hold_answers(on);
+                route->hold(testing::direction::to_client, on);
         }
     }
 }

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "lagging_server.hpp"
 #include "pending_result.hpp"
 #include <corozk/recipe/barrier.hpp>
+
+#include <boost/asio/post.hpp>
+
+#include <functional>
 
 namespace corozk::testing::barrier_test {
 
@@ -8,6 +13,87 @@ using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
 using namespace std::chrono_literals;
+
+namespace {
+
+/// A `set` whose first response was lost, and that finds its node: made, so it seems, by an earlier
+/// session of the client that the server has not ended.
+struct replacement {
+    fault_proxy& proxy;
+    std::string path;
+    pending_result<bool> setting{};
+    bool cancelled = false;
+
+    /// Whenever its request is on its way.
+    std::function<void()> cancel{};
+
+    // How it ended.
+    std::uint64_t requests = 0;
+    bool by_us = false;
+    bool left = false;  ///< to the earlier session
+};
+
+/// `arm(r)` says what happens to the requests from then on. The barrier is never seen removed, if it
+/// does not remove it.
+template <class Arm, class Check>
+void replace_after_doubt(Arm arm, Check check, bool stays = true) {
+    with_proxy([&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        client other = co_await one_more_client();
+        barrier_options options;
+        options.bound_to_session = true;
+        barrier mine(zk, path, options);
+        replacement r{.proxy = proxy, .path = path};
+        proxy.arm(at_op(op_code::create2), swallow_reply_and_cut().then_refuse());
+        mine.set(r.setting.handler());
+        co_await eventually_async(
+            [&] { return zk.state() == session_state::suspended && observer().exists(path); });
+        raw_session earlier(shared_server().port());
+        const std::string guid = observer().data(path);
+        observer().erase(path);
+        earlier.create(path, guid, node_kind::ephemeral);
+        barrier theirs(other, path);
+        pending_result<> waits;
+        theirs.wait(waits.handler());
+        co_await settle(other);
+
+        r.cancel = [&] {
+            boost::asio::post(executor, [&] {
+                r.cancelled = !r.setting.done();
+                r.setting.cancel();
+            });
+        };
+        proxy.reset_numbering();
+        arm(r);
+        proxy.set_acceptance(acceptance::normal);
+        co_await finished(r.setting);
+        r.requests = proxy.requests();
+        CHECK(r.setting.calls() == 1);
+        co_await settle(zk);  // it comes to rest
+        co_await settle(other);
+        if (stays)
+            CHECK_FALSE(waits.done());
+        auto node = observer().stat(path);
+        REQUIRE(node);
+        r.by_us = node->ephemeral_owner == zk.session_id();
+        r.left = node->ephemeral_owner == earlier.session_id();
+        if (r.by_us)
+            CHECK(observer().data(path) == guid);
+        check(r);
+        earlier.close();
+        CHECK(observer().exists(path) != r.left);
+        co_await mine.remove();
+        CHECK(!co_await finished(waits));
+        co_await other.close();
+    });
+}
+
+void is_replaced(const replacement& r) {
+    CHECK(!r.setting.error());
+    CHECK(r.by_us);
+}
+
+}  // namespace
 
 TEST_CASE("barrier: a removal whose answer was lost spares the next barrier") {
     boost::asio::io_context context;
@@ -62,6 +148,92 @@ TEST_CASE("barrier: bound to a session that the server ends later than the clien
         co_await zk.close(as_tuple());
     });
     run_to_idle(context);
+}
+
+TEST_CASE("barrier: its node of an earlier session is replaced, whatever happens to the requests") {
+    std::uint64_t requests = 0;
+    replace_after_doubt([](replacement&) {},
+                        [&](const replacement& r) {
+                            is_replaced(r);
+                            requests = r.requests;
+                        });
+    CHECK(requests == 3);  // create, get, and a transaction
+    for (std::uint64_t k = 1; k <= requests; ++k) {
+        for (auto fault : {drop_request_and_cut, swallow_reply_and_cut, cut_after_reply}) {
+            CAPTURE(k, fault().what());
+            rule_id rule{};
+            replace_after_doubt([&](replacement& r) { rule = r.proxy.arm(at_request(k), fault()); },
+                                [&](replacement& r) {
+                                    is_replaced(r);
+                                    CHECK(r.setting.value());
+                                    CHECK(r.proxy.fired(rule) == 1);
+                                });
+        }
+    }
+}
+
+TEST_CASE("barrier: cancelled while it replaces its node of an earlier session") {
+    std::size_t cancelled = 0;
+    for (std::uint64_t k = 1; k <= 3; ++k) {
+        for (auto moment : {call_at_request, call_at_reply}) {
+            CAPTURE(k, moment(nullptr).what());
+            replace_after_doubt(
+                [&](replacement& r) {
+                    r.proxy.arm(at_request(k), moment([&r](const frame_info&) { r.cancel(); }));
+                },
+                [&](replacement& r) {
+                    cancelled += r.cancelled ? 1 : 0;
+                    CHECK(r.setting.error() ==
+                          (r.cancelled ? boost::asio::error::operation_aborted : error_code()));
+                    // As it was, or as it shall be.
+                    CHECK(r.by_us != r.left);
+                    CHECK((r.by_us || k < 3));
+                });
+        }
+    }
+    CHECK(cancelled > 3);
+}
+
+TEST_CASE("barrier: others remove or write its node of an earlier session before it is replaced") {
+    replace_after_doubt(
+        [](replacement& r) {
+            r.proxy.arm(at_op(op_code::multi),
+                        call_at_request([&r](const frame_info&) { observer().erase(r.path); }));
+        },
+        [](replacement& r) {
+            is_replaced(r);
+            CHECK(r.setting.value());
+        },
+        false);
+    replace_after_doubt(
+        [](replacement& r) {
+            r.proxy.arm(at_op(op_code::multi), call_at_request([&r](const frame_info&) {
+                            observer().set(r.path, "theirs");
+                        }));
+        },
+        [](replacement& r) {
+            CHECK(!r.setting.error());
+            CHECK_FALSE(r.setting.value());
+            CHECK(r.left);
+        });
+}
+
+TEST_CASE("barrier: set in doubt, and the server of the next session lags behind") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        const std::int64_t earlier = zk.session_id();
+        barrier b(zk, path);
+        proxy.arm(at_op(op_code::create2), swallow_reply_and_cut().then_refuse());
+        pending_result<bool> setting;
+        b.set(setting.handler());
+        co_await eventually_async(
+            [&] { return zk.state() == session_state::suspended && observer().exists(path); });
+        lag_behind(proxy, path);
+        expire(proxy.session());
+        proxy.set_acceptance(acceptance::normal);
+        CHECK(!co_await finished(setting));
+        CHECK(setting.value());
+        CHECK(zk.session_id() != earlier);
+    });
 }
 
 TEST_CASE("barrier: removed while the server was down") {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A server that reads nothing for a while, and much to be sent by the library itself.
-#include "byte_proxy.hpp"
 #include "client_fixture.hpp"
 #include "tls/tls_front.hpp"
 #include <corozk/client.hpp>
+#include <corozk/testing/stream_proxy.hpp>
 #include <corozk/version.hpp>
 
 #include <catch2/catch.hpp>
@@ -118,7 +118,8 @@ void in_both_ways(client_options options, Body body) {
         run(
             context,
             [&]() -> awaitable<void> {
-                byte_proxy proxy(context, tls ? front->port() : patient_server().port());
+                stream_proxy proxy;
+                proxy.forward_to(tls ? front->port() : patient_server().port());
                 options.hosts = proxy.hosts();
                 client zk = co_await connected_client(options);
                 std::string path = fresh_path();
@@ -135,8 +136,8 @@ void in_both_ways(client_options options, Body body) {
 TEST_CASE("congestion: what cannot be sent waits in its queue, and goes on when the server reads") {
     client_options options = quiet_options("");
     options.session_timeout = 60s;
-    in_both_ways(options, [](client& zk, byte_proxy& proxy, std::string path) -> awaitable<void> {
-        proxy.pause(true);
+    in_both_ways(options, [](client& zk, stream_proxy& proxy, std::string path) -> awaitable<void> {
+        proxy.hold(direction::to_server, true);
         std::uint64_t before = zk.counters().bytes_sent;
         flood all(zk, path, many);
         co_await standstill(zk);
@@ -147,7 +148,7 @@ TEST_CASE("congestion: what cannot be sent waits in its queue, and goes on when 
         CHECK(c.bytes_sent - before < much);
         CHECK(c.in_flight < much / payload * 10 / 9);
         CHECK(c.queued + c.in_flight == many);
-        proxy.pause(false);
+        proxy.hold(direction::to_server, false);
         co_await all.wait();
         CHECK(all.with({}) == many);
         CHECK(all.in_order());
@@ -160,14 +161,14 @@ TEST_CASE("congestion: what cannot be sent waits in its queue, and goes on when 
 TEST_CASE("congestion: a server that never reads again costs what is in flight only") {
     client_options options = quiet_options("");
     options.session_timeout = 6s;
-    in_both_ways(options, [](client& zk, byte_proxy& proxy, std::string path) -> awaitable<void> {
+    in_both_ways(options, [](client& zk, stream_proxy& proxy, std::string path) -> awaitable<void> {
         session_status before = zk.status();
-        proxy.pause(true);
+        proxy.hold(direction::to_server, true);
         flood all(zk, path, many);
         session_status lost = co_await zk.next_state(before);
         REQUIRE(lost.state == session_state::suspended);
         proxy.cut();
-        proxy.pause(false);
+        proxy.hold(direction::to_server, false);
         co_await all.wait();
         CHECK(zk.session_id() == before.session_id);
         std::size_t unknown = all.with(zk_errc::connection_loss);
@@ -182,8 +183,8 @@ TEST_CASE("congestion: a server that never reads again costs what is in flight o
 TEST_CASE("congestion: closing ends although the server reads nothing") {
     client_options options = quiet_options("");
     options.close_timeout = 300ms;
-    in_both_ways(options, [](client& zk, byte_proxy& proxy, std::string path) -> awaitable<void> {
-        proxy.pause(true);
+    in_both_ways(options, [](client& zk, stream_proxy& proxy, std::string path) -> awaitable<void> {
+        proxy.hold(direction::to_server, true);
         flood all(zk, path, many);
         co_await standstill(zk);
         co_await zk.close(as_tuple());

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens before there is a session, TLS and SASL, ends at each byte of it: the client goes on with
 // its next attempt.
-#include "byte_proxy.hpp"
 #include "recipe_fixture.hpp"
 #include "sasl_server.hpp"
 #include "tls/tls_front.hpp"
 #include <corozk/client.hpp>
+#include <corozk/testing/stream_proxy.hpp>
 #include <corozk/version.hpp>
 
 #include <catch2/catch.hpp>
@@ -18,7 +18,6 @@ using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
 using boost::asio::awaitable;
-using way = byte_proxy::way;
 
 namespace {
 
@@ -32,17 +31,17 @@ std::vector<std::size_t> places(std::size_t bytes, std::size_t everywhere, std::
 }
 
 /// Cuts the client's first connection, and one that it makes after the loss of another.
-awaitable<void> survive(byte_proxy& proxy,
+awaitable<void> survive(stream_proxy& proxy,
                         client_options options,
-                        way direction,
+                        direction way,
                         std::size_t after) {
-    INFO((direction == way::to_server ? "to the server, after " : "to the client, after ")
+    INFO((way == direction::to_server ? "to the server, after " : "to the client, after ")
          << after << " bytes");
-    bool reset = after % 2 == 1;
+    const cut_style how = after % 2 == 1 ? cut_style::reset : cut_style::orderly;
     std::size_t connections = proxy.connections();
     std::size_t cuts = proxy.cuts();
     client zk(co_await boost::asio::this_coro::executor, std::move(options));
-    proxy.cut_next(direction, after, reset);
+    proxy.cut_next(way, after, how);
     error_code connected = boost::asio::error::in_progress;
     zk.connect([&](error_code ec) { connected = ec; });
     auto [early, root] = co_await zk.get("/", as_tuple());
@@ -52,7 +51,7 @@ awaitable<void> survive(byte_proxy& proxy,
     CHECK(proxy.connections() == connections + 2);
 
     session_status before = zk.status();
-    proxy.cut_next(direction, after, reset);
+    proxy.cut_next(way, after, how);
     proxy.cut();
     session_status lost = co_await zk.next_state(before);
     CHECK(lost.state == session_state::suspended);
@@ -78,18 +77,20 @@ void survives_everywhere(client_options options,
     run(
         context,
         [&]() -> awaitable<void> {
-            byte_proxy proxy(context, port);
+            // When an attempt has failed at one, the client tries the other one at once.
+            stream_proxy proxy(2);
+            proxy.forward_to(port);
             options.hosts = proxy.hosts();
             client zk =
                 co_await client::connect(co_await boost::asio::this_coro::executor, options);
-            const std::size_t up = proxy.passed(way::to_server);
-            const std::size_t down = proxy.passed(way::to_client);
+            const std::size_t up = proxy.passed(direction::to_server);
+            const std::size_t down = proxy.passed(direction::to_client);
             co_await zk.close();
             UNSCOPED_INFO(up << " bytes to the server, " << down << " to the client");
             for (std::size_t after : places(up, everywhere, step))
-                co_await survive(proxy, options, way::to_server, after);
+                co_await survive(proxy, options, direction::to_server, after);
             for (std::size_t after : places(down, everywhere, step))
-                co_await survive(proxy, options, way::to_client, after);
+                co_await survive(proxy, options, direction::to_client, after);
         },
         180s);
     run_to_idle(context);

@@ -4,7 +4,9 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -151,6 +153,99 @@ TEST_CASE("queue: closing the client waits until what nobody takes any more is b
             queue_item again = co_await queue(zk, folder).take();
             CHECK(again.data == "a");
         });
+    }
+}
+
+TEST_CASE("queue: what happens to the requests that put an item back while the client is closed") {
+    /// An item that is taken for nobody, while the client is closed.
+    struct closing {
+        fault_proxy& proxy;
+        rule_id taking;  ///< held: the response to the delete, or its request
+        pending_result<> closed{};
+        std::function<void()> cancel{};  ///< the closing
+    };
+    enum class end { back, lost };
+    auto delete_held = [] { return hold_reply(); };
+    auto play = [&](auto hold, auto arm, end expected, bool is_said) {
+        with_proxy([&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            auto executor = co_await boost::asio::this_coro::executor;
+            const std::string folder = path + "/q";
+            std::string log;
+            client_options options = options_for(proxy.hosts());
+            options.logger =
+                logger(log_level::error, [&](log_level, std::string_view text) { log += text; });
+            client doomed = co_await client::connect(executor, options);
+            queue mine(doomed, folder);
+            co_await mine.put("a");
+            const std::string name = observer().children(folder).at(0);
+            closing c{.proxy = proxy, .taking = proxy.arm(at_op(testing::op_code::multi), hold())};
+            c.cancel = [&] { boost::asio::post(executor, [&] { c.closed.cancel(); }); };
+            pending_result<queue_item> taking;
+            mine.take(taking.handler());
+            co_await eventually_async([&] { return proxy.fired(c.taking) == 1; });
+            taking.cancel();
+            CHECK(co_await finished(taking) == boost::asio::error::operation_aborted);
+            // Behind the response to the delete.
+            const rule_id rule = arm(c);
+            doomed.close(c.closed.handler());
+            proxy.release(c.taking);
+            error_code ec = co_await finished(c.closed);
+            CHECK((!ec || ec == errc::session_left_to_expire ||
+                   ec == boost::asio::error::operation_aborted));
+            CHECK(c.closed.calls() == 1);
+            if (rule != rule_id{})
+                CHECK(proxy.fired(rule) == 1);
+            co_await eventually_async(
+                [&] { return (items_at(folder).empty() ? end::lost : end::back) == expected; });
+            if (is_said)
+                co_await eventually_async([&] { return !log.empty(); });
+            if (expected == end::back) {
+                queue_item again = co_await queue(zk, folder).take();
+                CHECK(again.data == "a");
+                CHECK(again.name == name);
+            }
+            CHECK(items_at(folder).empty());
+            CHECK(log.empty() != is_said);
+        });
+    };
+    auto at = [](trigger when, action what) {
+        return [when, what](closing& c) { return c.proxy.arm(when, what); };
+    };
+    auto put_back = [] { return at_op(testing::op_code::multi); };
+    auto goodbye = [] { return at_op(testing::op_code::close_session); };
+    SECTION("none: it is back") {
+        play(
+            delete_held, [](closing&) { return rule_id{}; }, end::back, false);
+    }
+    SECTION("the connection is lost") {
+        play(delete_held, at(put_back(), drop_request_and_cut()), end::lost, true);
+        play(delete_held, at(put_back(), swallow_reply_and_cut()), end::back, true);
+        play(delete_held, at(put_back(), cut_after_reply()), end::back, false);
+        play(delete_held, at(goodbye(), drop_request_and_cut()), end::back, false);
+        play(delete_held, at(goodbye(), swallow_reply_and_cut()), end::back, false);
+    }
+    SECTION("the connection is lost with the delete, or with its response") {
+        auto cut_there = [](closing& c) {
+            c.proxy.disarm(c.taking);
+            c.proxy.cut();
+            return rule_id{};
+        };
+        play([] { return hold_request(); }, cut_there, end::back, true);
+        play(delete_held, cut_there, end::lost, true);
+    }
+    SECTION("nobody waits for it any more") {
+        auto cancelled = [&](auto moment, trigger when) {
+            play(
+                delete_held,
+                [&, moment](closing& c) {
+                    return c.proxy.arm(when, moment([&c](const frame_info&) { c.cancel(); }));
+                },
+                end::back,
+                false);
+        };
+        for (auto moment : {call_at_request, call_at_reply})
+            cancelled(moment, put_back());
+        cancelled(call_at_request, goodbye());
     }
 }
 

@@ -9,10 +9,12 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace corozk::testing::client_tests::read_only_test {
 
@@ -171,6 +173,42 @@ TEST_CASE("read-only: what works and what waits, until the quorum is back") {
         150s);
     run_to_idle(context);
     WARN("longest turn: " << turns.take_longest().took.count() / 1000 << " us");
+}
+
+TEST_CASE("read-only: what was asked for before, and is more than a socket takes, is answered") {
+    constexpr std::ptrdiff_t many = 100;
+    const std::string much(40'000, 'x');
+    ensemble all(with_read_only());
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            {
+                client hand = co_await connected_client(quiet_options(all[0].hosts()));
+                co_await hand.create("/w", "old");
+                co_await hand.close();
+            }
+            co_await leave_one(all);
+            client zk(co_await boost::asio::this_coro::executor,
+                      content_with_reading(all[0].hosts()));
+            outcome<> connecting;
+            zk.connect(connecting.handler());
+            std::vector<error_code> ended;
+            for (std::size_t i = 0; i < many; ++i)
+                zk.set(
+                    "/w", much, any_version, [&](error_code ec, auto&&) { ended.push_back(ec); });
+            CHECK(zk.counters().queued == many);
+            auto [ec, read] = co_await zk.get("/w", as_tuple());
+            CHECK_FALSE(ec);
+            CHECK(read.data == "old");
+            CHECK_FALSE(co_await connecting.wait());
+            CHECK(zk.state() == session_state::read_only);
+            CHECK(std::count(ended.begin(), ended.end(), zk_errc::not_read_only) == many);
+            CHECK(zk.counters().connects == 1);
+            co_await zk.close(as_tuple());
+        },
+        150s);
+    run_to_idle(context);
 }
 
 TEST_CASE("read-only: a session of the quorum waits for it, and a later one begins without") {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lagging_server.hpp"
-#include "pending_result.hpp"
-#include <corozk/recipe/two_phase_commit.hpp>
+#include "two_sites.hpp"
 
 namespace corozk::testing::two_phase_commit_test {
 
@@ -12,18 +11,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using outcome_result = pending_result<commit_outcome>;
-
 const std::vector<std::string> alone{"mine"};
 const std::vector<std::string> two{"mine", "other"};
-
-constexpr commit_form forms[] = {commit_form::all_sites, commit_form::coordinator};
-
-commit_options with_form(commit_form form) {
-    commit_options options;
-    options.form = form;
-    return options;
-}
 
 }  // namespace
 
@@ -34,19 +23,15 @@ TEST_CASE("two-phase commit: a site cut off learns the decision that was made wi
         client zk = co_await connect_to(proxy.hosts());
         client clean = co_await one_more_client();
         std::string path = fresh_path();
-        commit_coordinator c(clean, path, with_form(commit_form::coordinator));
-        co_await c.begin(two, "");
-        commit_site mine(zk, path, "mine");
-        commit_site other(clean, path, "other");
-        co_await other.join();
-        co_await mine.join();
+        two_sites tx(clean, zk, clean, path, commit_form::coordinator);
+        co_await tx.begin();
         // The vote is applied; its answer and the connection are gone.
         proxy.arm(at_op(op_code::multi), swallow_reply_and_cut().then_refuse());
         outcome_result voting, other_votes;
-        mine.vote(commit_vote::commit, voting.handler());
+        tx.mine.vote(commit_vote::commit, voting.handler());
         commit_outcome d;
-        other.vote(commit_vote::commit, other_votes.handler());
-        d = co_await c.decide();
+        tx.other.vote(commit_vote::commit, other_votes.handler());
+        d = co_await tx.coordinator->decide();
         CHECK(d.committed);
         CHECK_FALSE(voting.done());
         proxy.set_acceptance(acceptance::normal);
@@ -74,7 +59,7 @@ TEST_CASE("two-phase commit: a site cut off learns the decision that was made wi
 }
 
 TEST_CASE("two-phase commit: a deadline without a connection: in doubt only if a vote was sent") {
-    for (commit_form form : forms) {
+    for (commit_form form : commit_forms) {
         with_proxy([form](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
             client clean = co_await one_more_client();
             commit_coordinator c(clean, path, with_form(form));
@@ -98,7 +83,7 @@ TEST_CASE("two-phase commit: a deadline without a connection: in doubt only if a
 }
 
 TEST_CASE("two-phase commit: a vote that was lost may be given again, but not another one") {
-    for (commit_form form : forms) {
+    for (commit_form form : commit_forms) {
         with_proxy([form](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
             client clean = co_await one_more_client();
             commit_coordinator c(clean, path, with_form(form));
@@ -126,21 +111,17 @@ TEST_CASE("two-phase commit: a vote that nobody waits for any more is not given 
         with_proxy(
             [cancelled](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
                 client clean = co_await one_more_client();
-                commit_coordinator c(clean, path);
-                co_await c.begin(two, "");
-                commit_site mine(zk, path, "mine");
-                commit_site other(clean, path, "other");
-                co_await mine.join();
-                co_await other.join();
+                two_sites tx(clean, zk, clean, path, commit_form::all_sites);
+                co_await tx.begin();
                 proxy.set_acceptance(acceptance::not_listening);
                 proxy.cut();
                 co_await eventually_async([&] { return zk.state() == session_state::suspended; });
                 outcome_result voting;
                 if (cancelled) {
-                    mine.vote(commit_vote::commit, voting.handler());
+                    tx.mine.vote(commit_vote::commit, voting.handler());
                     voting.cancel();
                 } else {
-                    mine.vote_for(commit_vote::commit, 100ms, voting.handler());
+                    tx.mine.vote_for(commit_vote::commit, 100ms, voting.handler());
                 }
                 error_code ec = co_await finished(voting);
                 CHECK(ec == (cancelled ? make_error_code(boost::asio::error::operation_aborted)
@@ -151,8 +132,8 @@ TEST_CASE("two-phase commit: a vote that nobody waits for any more is not given 
                 CHECK(observer().data(path + "/site-mine").empty());
                 // It can be given again.
                 outcome_result again, other_votes;
-                mine.vote(commit_vote::commit, again.handler());
-                other.vote(commit_vote::commit, other_votes.handler());
+                tx.mine.vote(commit_vote::commit, again.handler());
+                tx.other.vote(commit_vote::commit, other_votes.handler());
                 CHECK(!co_await finished(again));
                 CHECK(!co_await finished(other_votes));
                 CHECK(again.value().committed);
@@ -165,18 +146,14 @@ TEST_CASE(
     "two-phase commit: the server of a decider's new session lags behind: no site seems dead") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         client clean = co_await one_more_client();
-        commit_coordinator c(zk, path, with_form(commit_form::coordinator));
-        co_await c.begin(two, "");
-        commit_site mine(clean, path, "mine");
-        commit_site other(clean, path, "other");
-        co_await mine.join();
-        co_await other.join();
+        two_sites tx(zk, clean, clean, path, commit_form::coordinator);
+        co_await tx.begin();
         outcome_result deciding, mine_votes;
-        c.decide(deciding.handler());
+        tx.coordinator->decide(deciding.handler());
         co_await settle(zk);  // it has seen both
         co_await next_session_lags(zk, proxy, path);
-        mine.vote(commit_vote::commit, mine_votes.handler());
-        commit_outcome o = co_await other.vote(commit_vote::commit);
+        tx.mine.vote(commit_vote::commit, mine_votes.handler());
+        commit_outcome o = co_await tx.other.vote(commit_vote::commit);
         CHECK(o.committed);
         CHECK(!co_await finished(deciding));
         CHECK(deciding.value().committed);
@@ -185,30 +162,43 @@ TEST_CASE(
     });
 }
 
+TEST_CASE("two-phase commit: begun in doubt, and the server of the next session lags behind") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        const std::int64_t earlier = zk.session_id();
+        commit_coordinator c(zk, path);
+        proxy.arm(at_op(op_code::multi), swallow_reply_and_cut().then_refuse());
+        pending_result<> beginning;
+        c.begin(two, "", beginning.handler());
+        co_await eventually_async(
+            [&] { return zk.state() == session_state::suspended && observer().exists(path); });
+        lag_behind(proxy, path);
+        expire(proxy.session());
+        proxy.set_acceptance(acceptance::normal);
+        CHECK(!co_await finished(beginning));
+        CHECK(zk.session_id() != earlier);
+    });
+}
+
 TEST_CASE("two-phase commit: the server killed and restarted between the votes") {
     server own(recipe_server_options());
     boost::asio::io_context context;
     run(context, [&]() -> awaitable<void> {
-        for (commit_form form : forms) {
+        for (commit_form form : commit_forms) {
             client zk = co_await connect_to(own.hosts());
-            std::string tx = form == forms[0] ? "/first" : "/second";
-            commit_coordinator c(zk, tx, with_form(form));
-            co_await c.begin(two, "");
-            commit_site a(zk, tx, "mine");
-            commit_site b(zk, tx, "other");
-            co_await a.join();
-            co_await b.join();
-            outcome_result deciding, a_votes;
-            c.decide(deciding.handler());
-            a.vote(commit_vote::commit, a_votes.handler());
+            std::string path = form == commit_forms[0] ? "/first" : "/second";
+            two_sites tx(zk, zk, zk, path, form);
+            co_await tx.begin();
+            outcome_result deciding, mine_votes;
+            tx.coordinator->decide(deciding.handler());
+            tx.mine.vote(commit_vote::commit, mine_votes.handler());
             co_await settle(zk);
             own.kill();
             own.restart();
-            commit_outcome o = co_await b.vote(commit_vote::commit);
+            commit_outcome o = co_await tx.other.vote(commit_vote::commit);
             CHECK(!co_await finished(deciding));
-            CHECK(!co_await finished(a_votes));
+            CHECK(!co_await finished(mine_votes));
             CHECK(o.committed == deciding.value().committed);
-            CHECK(o.committed == a_votes.value().committed);
+            CHECK(o.committed == mine_votes.value().committed);
             CHECK(o.committed);
             co_await zk.close(as_tuple());
         }

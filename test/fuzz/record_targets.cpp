@@ -44,7 +44,9 @@ void update_counter(const counter_record& base, std::string_view input) {
             parse_counter(counter_format::native, print_counter(counter_format::native, next));
         require(again || base.revision == highest, "what is written is read", input);
         auto verdict = [&](const counter_record& seen) {
-            return judge(counter_format::native, attempt, seen, corozk::stat());
+            corozk::stat stat;
+            stat.version = static_cast<std::int32_t>(seen.revision - base.revision);
+            return judge(counter_format::native, attempt, seen, stat);
         };
         require(verdict(base) == counter_verdict::pending, "nothing has happened yet", input);
         require(verdict(next) == counter_verdict::applied, "it has happened", input);

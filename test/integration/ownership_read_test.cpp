@@ -41,12 +41,12 @@ public:
     /// What is committed from now on does not reach member 0.
     void lag() {
         for (auto& [peer, proxy] : proxies_)
-            proxy->hold_answers(true);
+            proxy->hold(direction::to_client, true);
     }
 
     void catch_up() {
         for (auto& [peer, proxy] : proxies_)
-            proxy->hold_answers(false);
+            proxy->hold(direction::to_client, false);
     }
 
     server& lagging() { return (*all_)[0]; }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pending_result.hpp"
-#include <corozk/recipe/two_phase_commit.hpp>
+#include "two_sites.hpp"
 
 #include <deque>
 
@@ -12,14 +11,6 @@ using boost::asio::awaitable;
 using namespace std::chrono_literals;
 
 namespace {
-
-using outcome_result = pending_result<commit_outcome>;
-
-commit_options with_form(commit_form form) {
-    commit_options options;
-    options.form = form;
-    return options;
-}
 
 std::vector<std::string> names(std::size_t count) {
     std::vector<std::string> result;
@@ -43,12 +34,10 @@ awaitable<void> add(std::deque<participant>& sites, const std::string& path) {
     sites.emplace_back(std::move(c), path, "s" + std::to_string(sites.size()));
 }
 
-constexpr commit_form forms[] = {commit_form::all_sites, commit_form::coordinator};
-
 }  // namespace
 
 TEST_CASE("two-phase commit: all commit, in both forms; finish and clean up") {
-    for (commit_form form : forms) {
+    for (commit_form form : commit_forms) {
         with_client([form](client& zk, std::string path) -> awaitable<void> {
             std::string tx = path + "/deep/tx";
             std::deque<participant> sites;
@@ -115,7 +104,7 @@ TEST_CASE("two-phase commit: all commit, in both forms; finish and clean up") {
 }
 
 TEST_CASE("two-phase commit: one abort decides early") {
-    for (commit_form form : forms) {
+    for (commit_form form : commit_forms) {
         with_client([form](client& zk, std::string path) -> awaitable<void> {
             std::deque<participant> sites;
             for (int i = 0; i < 3; ++i)
@@ -147,7 +136,7 @@ TEST_CASE("two-phase commit: one abort decides early") {
 }
 
 TEST_CASE("two-phase commit: a site that dies before or after its vote means abort") {
-    for (commit_form form : forms) {
+    for (commit_form form : commit_forms) {
         for (bool voted : {false, true}) {
             with_client([form, voted](client& zk, std::string path) -> awaitable<void> {
                 std::deque<participant> sites;
@@ -180,7 +169,7 @@ TEST_CASE("two-phase commit: a site that dies before or after its vote means abo
 }
 
 TEST_CASE("two-phase commit: a site that died before anybody looked means abort, too") {
-    for (commit_form form : forms) {
+    for (commit_form form : commit_forms) {
         with_client([form](client& zk, std::string path) -> awaitable<void> {
             auto two = names(2);
             commit_coordinator c(zk, path, with_form(form));
@@ -217,23 +206,18 @@ TEST_CASE("two-phase commit: deadlines") {
         }
         // Second form: it is in doubt, until somebody goes on as the coordinator.
         std::string tx = path + "/2";
-        {
-            commit_coordinator c(zk, tx, with_form(commit_form::coordinator));
-            co_await c.begin(two, "");
-        }
-        commit_site a(zk, tx, "s0");
-        commit_site b(zk, tx, "s1");
-        co_await a.join();
-        co_await b.join();
-        auto [ec, none] = co_await a.vote_for(commit_vote::commit, 30ms, as_tuple());
+        two_sites second(zk, zk, zk, tx, commit_form::coordinator);
+        co_await second.begin();
+        second.coordinator.reset();
+        auto [ec, none] = co_await second.mine.vote_for(commit_vote::commit, 30ms, as_tuple());
         CHECK(ec == errc::in_doubt);
-        std::tie(ec, none) = co_await a.vote(commit_vote::commit, as_tuple());
+        std::tie(ec, none) = co_await second.mine.vote(commit_vote::commit, as_tuple());
         CHECK(ec == errc::busy);
-        std::tie(ec, none) = co_await a.wait_outcome_for(30ms, as_tuple());
+        std::tie(ec, none) = co_await second.mine.wait_outcome_for(30ms, as_tuple());
         CHECK(ec == errc::in_doubt);
         outcome_result waiting, voting;
-        a.wait_outcome(waiting.handler());
-        b.vote(commit_vote::commit, voting.handler());
+        second.mine.wait_outcome(waiting.handler());
+        second.other.vote(commit_vote::commit, voting.handler());
         co_await settle(zk);
         CHECK_FALSE(waiting.done());
         CHECK_FALSE(voting.done());
@@ -259,19 +243,13 @@ TEST_CASE("two-phase commit: deadlines") {
 TEST_CASE("two-phase commit: a dead coordinator does not stop the first form") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         client doomed = co_await one_more_client();
-        {
-            commit_coordinator c(doomed, path);
-            auto two = names(2);
-            co_await c.begin(two, "");
-            co_await doomed.close();
-        }
-        commit_site a(zk, path, "s0");
-        commit_site b(zk, path, "s1");
-        co_await a.join();
-        co_await b.join();
+        two_sites tx(doomed, zk, zk, path, commit_form::all_sites);
+        co_await tx.begin();
+        co_await doomed.close();
+        tx.coordinator.reset();
         outcome_result voting;
-        a.vote(commit_vote::commit, voting.handler());
-        commit_outcome o = co_await b.vote(commit_vote::commit);
+        tx.mine.vote(commit_vote::commit, voting.handler());
+        commit_outcome o = co_await tx.other.vote(commit_vote::commit);
         CHECK(o.committed);
         CHECK(!co_await finished(voting));
         CHECK(voting.value().committed);
@@ -282,7 +260,7 @@ TEST_CASE(
     "two-phase commit: messages grow with the square in the first form, linearly in the second") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         auto run_one = [&](commit_form form, std::size_t n) -> awaitable<std::uint64_t> {
-            std::string tx = path + "/" + std::to_string(n) + (form == forms[0] ? "a" : "b");
+            std::string tx = path + "/" + std::to_string(n) + (form == commit_forms[0] ? "a" : "b");
             commit_coordinator c(zk, tx, with_form(form));
             auto all = names(n);
             co_await c.begin(all, "");
@@ -315,7 +293,7 @@ TEST_CASE(
 }
 
 TEST_CASE("two-phase commit: who waits hears when others delete the transaction") {
-    for (commit_form form : forms) {
+    for (commit_form form : commit_forms) {
         with_client([form](client& zk, std::string path) -> awaitable<void> {
             std::string tx = path + "/tx";
             std::deque<participant> sites;
@@ -346,7 +324,7 @@ TEST_CASE("two-phase commit: who waits hears when others delete the transaction"
 }
 
 TEST_CASE("two-phase commit: who has to do with a transaction does nothing to the next one there") {
-    for (commit_form form : forms) {
+    for (commit_form form : commit_forms) {
         with_client([form](client& zk, std::string path) -> awaitable<void> {
             std::string tx = path + "/tx";
             auto all = names(2);

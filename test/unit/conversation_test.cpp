@@ -301,6 +301,15 @@ TEST_CASE("conversation: results of transactions") {
     CHECK(multi(made + step(wire_op::error, number(-4), -4) + end_of_steps) ==
           "response to multi: a step of it gives up the connection");
 
+    // Which is no breach of the protocol, unlike the others.
+    for (const std::string& second : {step(wire_op::error, number(-4), -4), checked + checked}) {
+        talk t;
+        t.connected().send(request(5, wire_op::multi, two));
+        reception r = t.receive(response(1, made + second + end_of_steps));
+        CHECK(r.what == kind::refused);
+        CHECK(r.given_up == (second != checked + checked));
+    }
+
     // Containers are answered with a stat.
     CHECK(multi(made_with_stat + checked + end_of_steps, origin::own) == "");
     CHECK(multi(made_with_stat + checked + end_of_steps) ==

@@ -381,6 +381,82 @@ TEST_CASE("queue, take: an item whose call has ended is put back") {
     CHECK(f.p.asked().empty());
 }
 
+TEST_CASE("queue, take: putting back, whatever is lost on the way") {
+    fixture f;
+    result r;
+    f.take(r, false, f.p.now() + 1s);
+    f.list_and_read();
+    f.p.advance(2s);
+    f.commit();
+    auto puts_back = [&] {
+        REQUIRE(f.p.asked() == "commit ");
+        REQUIRE(f.p.front().steps.size() == 2);
+        CHECK(f.p.front().steps[1].path == "/q/queue-0000000001");
+        CHECK(f.p.front().owed);
+    };
+    puts_back();
+    f.p.answer(zk_errc::connection_loss);
+    puts_back();
+    SECTION("a response") {
+        f.commit(zk_errc::bad_version);
+    }
+    SECTION("a request") {
+        f.commit();
+    }
+    SECTION("both, twice") {
+        f.p.answer(zk_errc::connection_loss);
+        puts_back();
+        f.commit(zk_errc::bad_version);
+    }
+    SECTION("the parent, too") {
+        f.commit(zk_errc::no_node, 1);
+        // Does an attempt of before still arrive?
+        REQUIRE(f.p.asked().starts_with("erase /q-control/ledger-"));
+        f.p.answer();
+        REQUIRE(f.p.asked() == "create /q");
+        f.p.answer();
+        REQUIRE(f.p.asked().starts_with(ledger_node));
+        f.p.answer();
+        puts_back();
+        f.commit();
+    }
+    SECTION("the client") {
+        f.p.answer(errc::closed);
+        // What is not known is looked for, in vain.
+        puts_back();
+        f.p.answer(errc::closed);
+        REQUIRE(f.p.logged.size() == 1);
+        CHECK(f.p.logged[0].starts_with("could not put the item queue-0000000001 back into /q: "));
+    }
+    CHECK(f.p.asked().empty());
+}
+
+TEST_CASE("queue, take: the log says if an item was perhaps deleted for nobody") {
+    fixture f;
+    result r;
+    f.take(r, false, f.p.now() + 1s);
+    f.list_and_read();
+    f.p.advance(2s);
+    f.p.answer(zk_errc::connection_loss);
+    REQUIRE(f.p.asked().starts_with("erase /q-control/ledger-"));
+    SECTION("it was not") {
+        f.p.answer();
+        CHECK(f.p.logged.empty());
+    }
+    SECTION("it was, and is put back") {
+        f.p.answer(zk_errc::bad_version);
+        REQUIRE(f.p.asked() == "commit ");
+        CHECK(f.p.logged.empty());
+        f.commit();
+        CHECK(f.p.logged.empty());
+    }
+    SECTION("that cannot be found out") {
+        f.p.answer(errc::closed);
+        REQUIRE(f.p.logged.size() == 1);
+        CHECK(f.p.logged[0].starts_with("the item queue-0000000001 of /q may have been deleted "));
+    }
+}
+
 TEST_CASE("queue, take: an empty queue") {
     fixture f;
     result r;

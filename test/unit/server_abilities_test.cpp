@@ -97,6 +97,47 @@ TEST_CASE("server abilities: closing the connection twice instead of responding"
     }
 }
 
+TEST_CASE("server abilities: several servers that close the connection, once each") {
+    server_abilities any = responsive();
+    for (const char* server : {"a", "b", "c"}) {
+        any.connecting(server);
+        CHECK(any.hung_up(container | watch, start) == 0);
+    }
+    CHECK(any.knows(wire_op::create_container));
+    SECTION("and one of them again") {
+        any.connecting("b");
+        CHECK(any.hung_up(watch, start) == watch);
+        CHECK_FALSE(any.knows(wire_op::add_watch));
+        CHECK(any.knows(wire_op::create_container));
+        // What one does not know, its like are not asked.
+        any.connecting("d");
+        CHECK_FALSE(any.knows(wire_op::add_watch));
+    }
+    SECTION("and one of them again, after another one has responded") {
+        any.connecting("d");
+        any.answered(watch);
+        any.connecting("b");
+        CHECK(any.hung_up(container | watch, start) == container);
+        CHECK(any.knows(wire_op::add_watch));
+    }
+}
+
+TEST_CASE("server abilities: a server that is away between two connections was killed") {
+    server_abilities any = responsive();
+    any.connecting("a");
+    CHECK(any.hung_up(container, start) == 0);
+    any.connecting("b");
+    CHECK(any.hung_up(container, start) == 0);
+    any.connecting("a");
+    any.not_accepted();
+    any.connecting("a");
+    CHECK(any.hung_up(container, start) == 0);
+    CHECK(any.knows(wire_op::create_container));
+    // That says nothing of the other one.
+    any.connecting("b");
+    CHECK(any.hung_up(container, start) == container);
+}
+
 TEST_CASE("server abilities: what is new is not known either if create2 is not") {
     server_abilities server = responsive();
     CHECK(server.refused(create2, false) == (create2 | container | ttl | removal | watch));
@@ -141,14 +182,14 @@ TEST_CASE(
     "server abilities: a connection that ends after a refusal says nothing of other requests") {
     server_abilities server = responsive();
     for (operation_set refused : {watch, ephemerals, reads, ephemerals}) {
-        server.connecting();
+        server.connecting("a");
         CHECK(server.refused(refused, false) == 0);
         server.responsive(start);
         CHECK(server.hung_up(create2 | removal, start) == 0);
     }
     CHECK(server.knows(wire_op::create2));
     CHECK(server.knows(wire_op::remove_watches));
-    server.connecting();
+    server.connecting("a");
     CHECK(server.hung_up(removal, start) == 0);
     CHECK(server.hung_up(removal, start) == removal);
 }

@@ -79,6 +79,26 @@ TEST_CASE("traffic: not more in flight than the server can use") {
     t.abandon();
 }
 
+TEST_CASE("traffic: during a pause nothing is sent, and afterwards everything") {
+    traffic t;
+    test_request a, b;
+    t.queue(a);
+    t.pause_until(start + 100ms);
+    t.queue(b);
+    CHECK_FALSE(t.can_send());
+    CHECK(t.resumes_at() == start + 100ms);
+    t.resume(start + 99ms);
+    CHECK_FALSE(t.can_send());
+    // Each request that is throttled begins it anew.
+    t.pause_until(start + 200ms);
+    t.resume(start + 199ms);
+    CHECK_FALSE(t.can_send());
+    t.resume(start + 200ms);
+    CHECK(t.can_send());
+    CHECK(t.resumes_at() == time_point::max());
+    t.abandon();
+}
+
 TEST_CASE("traffic: what is refused is answered in order, behind what has arrived") {
     traffic t;
     test_request a, b, c;

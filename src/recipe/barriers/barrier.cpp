@@ -7,6 +7,7 @@
 #include "operation/path.hpp"
 #include "recipe/barriers/barrier_rule.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
+#include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 
 namespace corozk {
@@ -92,7 +93,7 @@ task<> set_driver(std::shared_ptr<barrier_impl> self, any_handler<void(error_cod
                 call.fail(ec);
         } else if (ec == zk_errc::node_exists && attempts.doubtful()) {
             request look(p, op_code::get, self->path());
-            ec = co_await look;
+            ec = co_await read_forward(p, look);
             if (retry(p).again(ec) || ec == zk_errc::no_node)
                 continue;
             const bool ours = !ec && look.answer == guid;

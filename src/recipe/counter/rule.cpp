@@ -90,6 +90,17 @@ void forget_oldest(counter_record& record, std::size_t count) {
     record.writers = std::move(kept);
 }
 
+/// Whether each set since the base was an update: otherwise the update may have been undone by an older
+/// text.
+bool only_updated_since(const counter_attempt& attempt,
+                        const counter_record& seen,
+                        const corozk::stat& stat) {
+    const std::uint32_t sets =
+        static_cast<std::uint32_t>(stat.version) - static_cast<std::uint32_t>(attempt.stat.version);
+    return stat.czxid == attempt.stat.czxid &&
+           sets == static_cast<std::uint32_t>(seen.revision - attempt.base.revision);
+}
+
 std::string print_big_endian(std::int64_t value, std::size_t size) {
     std::string data(size, '\0');
     auto bits = static_cast<std::uint64_t>(value);
@@ -226,11 +237,14 @@ counter_verdict judge(counter_format format,
     for (const counter_writer& writer : seen.writers) {
         if (writer.name != attempt.writer)
             continue;
-        return writer.operation >= attempt.operation ? counter_verdict::applied
-                                                     : counter_verdict::not_applied;
+        if (writer.operation >= attempt.operation)
+            return counter_verdict::applied;
+        return only_updated_since(attempt, seen, stat) ? counter_verdict::not_applied
+                                                       : counter_verdict::unknown;
     }
-    return seen.forgotten >= attempt.result.revision ? counter_verdict::unknown
-                                                     : counter_verdict::not_applied;
+    return seen.forgotten < attempt.result.revision && only_updated_since(attempt, seen, stat)
+               ? counter_verdict::not_applied
+               : counter_verdict::unknown;
 }
 
 counter_step apply(counter_format format,

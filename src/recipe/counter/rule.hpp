@@ -24,12 +24,14 @@ namespace corozk::detail {
 //     again, as at most one of the two can match the version.
 //   - later revision, and the writer's entry has the number of the operation: applied, regardless
 //     of later updates by others.
-//   - later revision, and the entry has a lower number, or is missing: not applied.
+//   - later revision, and the entry has a lower number, or is missing: not applied, if the version of the
+//     node has advanced by as much as the revision.
 // As the table is bounded, the entry of the lowest revision is dropped first, and `forgotten` is
 // the highest revision ever dropped: a missing entry is conclusive only for revisions above it.
 // Otherwise the outcome is unknown, which requires that as many other writers as the table has
 // entries have written before the node is read. It is also unknown if the node was re-created,
-// which changes its identity, or an older text restored, which has a revision that is not later.
+// which changes its identity, or an older text restored: its revision is not later, or has advanced
+// by less than the version of the node.
 //
 // The formats of Curator and Kazoo have no room for this: the outcome is known only if the node's
 // version has not changed, or has changed once and to a different value.

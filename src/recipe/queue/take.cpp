@@ -135,6 +135,14 @@ task<> queue_consumer::give_out(std::vector<available_item> batch, error_code ec
             call->result.get<queue_item>()->complete(ec, to_item(std::move(item)));
         } else if (!ec) {
             co_await put_back(std::move(item));
+        } else {
+            port_.report(log_level::error,
+                         "the item ",
+                         item.name,
+                         " of ",
+                         settings_->path,
+                         " may have been deleted although nobody takes it: ",
+                         ec.message());
         }
     }
 }

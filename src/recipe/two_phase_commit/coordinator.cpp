@@ -4,6 +4,7 @@
 #include "driver/port.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
+#include "recipe/toolkit/forward_read.hpp"
 #include "recipe/two_phase_commit/votes.hpp"
 
 #include <deque>
@@ -55,7 +56,7 @@ task<> begin_driver(coordinator_ptr self,
             ec = errc::already_exists;
             if (attempts.doubtful()) {
                 request read(p, op_code::get, self->path());
-                error_code answer = co_await read;
+                error_code answer = co_await read_forward(p, read);
                 if (retry(p).again(answer) || answer == zk_errc::no_node)
                     continue;
                 auto found = parse_header(read.answer);

@@ -2,24 +2,33 @@
 
 #pragma once
 
+#include "corozk/testing/fault_proxy.hpp"
+
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace corozk::testing {
 
 /**
- * @brief A TCP proxy on a free port of 127.0.0.1 that knows nothing of what it passes on, and can
- * hold back what the server says.
+ * @brief A TCP proxy on free ports of 127.0.0.1 that knows nothing of what it passes on, and can hold it
+ * back, or end a connection at any byte.
  *
- * For traffic between servers, which has no frames that a fault_proxy could understand. Nothing is
- * lost: what was held back is passed on later, in order.
+ * For what a fault_proxy cannot understand: traffic between servers, TLS and SASL, and parts of frames.
+ * What was held back is passed on later, in order.
  *
- * Runs on a thread of its own. Thread safety: all members may be called from any thread.
+ * Runs on a thread of its own. Thread safety: all members may be called from any thread. When a member
+ * returns, its effect is in place.
  */
 class stream_proxy {
 public:
-    /** @brief Listens; connections for which there is no server yet are closed. */
-    stream_proxy();
+    /**
+     * @brief Listens on so many ports; connections for which there is no server yet are closed.
+     *
+     * Several look like several servers: after a failure at one a client tries the next at once.
+     */
+    explicit stream_proxy(std::size_t ports = 1);
 
     /** @brief Cuts all connections. */
     ~stream_proxy();
@@ -27,19 +36,37 @@ public:
     stream_proxy(const stream_proxy&) = delete;
     stream_proxy& operator=(const stream_proxy&) = delete;
 
-    /** @brief The port for clients; the same for the proxy's life. */
+    /** @brief The first port for clients; the same for the proxy's life. */
     std::uint16_t port() const noexcept;
+
+    /** @brief "127.0.0.1:port,...": all of them. */
+    std::string hosts() const;
 
     /** @brief Connects new connections to this port from now on. */
     void forward_to(std::uint16_t server_port);
 
     /**
-     * @brief Begins or ends holding back what the server sends, on all connections.
+     * @brief Begins or ends holding back what is sent in one direction, on all connections.
      *
-     * What the server sends after the return of `hold_answers(true)` does not arrive before
-     * `hold_answers(false)`. What the client sends passes all the time.
+     * What is sent after the return of `hold(way, true)` does not arrive before `hold(way, false)`. Little of
+     * it is read, so that who sends much has to wait. The other direction passes all the time.
      */
-    void hold_answers(bool on);
+    void hold(direction way, bool on);
+
+    /** @brief Ends all connections. */
+    void cut();
+
+    /** @brief The next connection ends when so many bytes have passed in this direction. */
+    void cut_next(direction way, std::size_t after, cut_style how);
+
+    /** @brief How many connections were made. */
+    std::size_t connections() const;
+
+    /** @brief How many of them have ended as `cut_next` wants it. */
+    std::size_t cuts() const;
+
+    /** @brief How many bytes have passed, on all connections. */
+    std::size_t passed(direction way) const;
 
 private:
     class impl;
