@@ -77,7 +77,7 @@ public:
     void set(const std::string& path, std::string data) {
         const bool created = !nodes.contains(path);
         nodes[path] = std::move(data);
-        report(created ? watch_event_type::created : watch_event_type::changed, path);
+        report(created ? watch_event_type::created : watch_event_type::data_changed, path);
     }
     void erase(const std::string& path) {
         nodes.erase(path);
