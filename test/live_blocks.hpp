@@ -13,6 +13,9 @@ namespace corozk::testing {
 
 inline std::atomic<std::int64_t> live_blocks{0};
 
+/// How many were allocated, whether they are still there or not.
+inline std::atomic<std::int64_t> allocated_blocks{0};
+
 /// So many more are to be had before one is refused; negative: all are.
 inline std::atomic<std::int64_t> blocks_until_refusal{-1};
 
@@ -27,14 +30,17 @@ inline std::atomic<std::int64_t> blocks_until_refusal{-1};
     if (!block)
         throw std::bad_alloc();
     ++corozk::testing::live_blocks;
+    ++corozk::testing::allocated_blocks;
     return block;
 }
 
 // A sanitizer has one of its own, whose blocks are not for `free`.
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
     void* block = std::malloc(size);
-    if (block)
+    if (block) {
         ++corozk::testing::live_blocks;
+        ++corozk::testing::allocated_blocks;
+    }
     return block;
 }
 

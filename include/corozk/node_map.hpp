@@ -119,8 +119,8 @@ public:
     size_type size() const noexcept;                     ///< Number of elements.
     bool empty() const noexcept { return size() == 0; }  ///< Whether `size() == 0`.
 
-    const_iterator begin() const noexcept;                    ///< First element.
-    const_iterator end() const noexcept;                      ///< Past the last element.
+    const_iterator begin() const noexcept;                      ///< First element.
+    const_iterator end() const noexcept;                        ///< Past the last element.
     const_iterator cbegin() const noexcept { return begin(); }  ///< Same as `begin`.
     const_iterator cend() const noexcept { return end(); }      ///< Same as `end`.
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <corozk/node_map.hpp>
-
 #include "node_map/parts.hpp"
+#include <corozk/node_map.hpp>
 
 #include <stdexcept>
 

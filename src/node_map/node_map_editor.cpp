@@ -94,7 +94,10 @@ map_way open_way(node_ptr& root, std::string_view key) {
 }
 
 /// Joins two neighbours with few parts, of which one is owned.
-void merge_nodes(map_node& parent, std::size_t left, std::size_t right, bool left_is_owned) noexcept {
+void merge_nodes(map_node& parent,
+                 std::size_t left,
+                 std::size_t right,
+                 bool left_is_owned) noexcept {
     map_node& owned = parent.node(left_is_owned ? left : right);
     const map_node& other = parent.node(left_is_owned ? right : left);
     auto at = left_is_owned ? owned.slots.end() : owned.slots.begin();

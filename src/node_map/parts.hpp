@@ -61,7 +61,7 @@ struct map_node final : map_part {
     /// After the slots have changed.
     void adjust() noexcept;
 
-    std::size_t size = 0;           ///< items below
+    std::size_t size = 0;             ///< items below
     const map_item* first = nullptr;  ///< the item with the least key
     boost::container::static_vector<part_ptr, max_slots> slots;
 };

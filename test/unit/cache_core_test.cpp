@@ -142,7 +142,8 @@ TEST_CASE("cache: events about nodes of a listing that are not read yet") {
     f.check_equal();
 }
 
-TEST_CASE("cache: after a reconnect, nodes that a long listing misses are gone, newer ones are not") {
+TEST_CASE(
+    "cache: after a reconnect, nodes that a long listing misses are gone, newer ones are not") {
     fixture f;
     f.nodes[nth(450) + "/below"] = "old";
     f.nodes[nth(450) + "-sibling"] = "old";

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maps that share what they have in common, compared with std::map.
-#include "node_map/node_map_editor.hpp"
-
 #include "live_blocks.hpp"
+#include "node_map/node_map_editor.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -83,9 +82,9 @@ void check_look_ups(const node_map& map, const plain_map& expected, const std::s
 template <class Change>
 std::int64_t new_blocks(node_map_editor& editor, Change change) {
     node_map before = editor.map();
-    const std::int64_t blocks = live_blocks;
+    const std::int64_t blocks = allocated_blocks;
     change(editor);
-    return live_blocks - blocks;
+    return allocated_blocks - blocks;
 }
 
 }  // namespace
@@ -164,11 +163,23 @@ TEST_CASE("node map: a change allocates O(log n) blocks, however large the map")
         CHECK(new_blocks(editor, [&](auto& e) { e.set(unknown, data("new")); }) <= most);
         CHECK(new_blocks(editor, [&](auto& e) { e.erase(unknown); }) <= most);
     }
-    // What nobody else has is changed in place: nothing but the element is new.
+    // What nobody else has is changed in place: nothing but the element and its key is new.
+    const std::string known = key(0);
+    const std::int64_t blocks = allocated_blocks;
+    editor.set(known, data("in place"));
+    CHECK(allocated_blocks - blocks == 2);
+}
+
+TEST_CASE("node map: is small again after most of it was erased") {
+    node_map_editor editor = filled(10'000);
     const std::int64_t blocks = live_blocks;
-    editor.set(key(0), data("in place"));
-    CHECK(live_blocks == blocks);
-    editor = node_map_editor();
+    for (std::size_t i = 0; i < 10'000; ++i) {
+        if (i % 100 != 0)
+            editor.erase(key(i));
+    }
+    CHECK(editor.size() == 100);
+    // Two for each element; and of some 330 nodes few are left.
+    CHECK(blocks - live_blocks >= 2 * 9'900 + 300);
 }
 
 TEST_CASE("node map: where there is no memory for a change there is no change") {

@@ -229,9 +229,9 @@ private:
     corozk::stat root_stat_;                         ///< where the states do not show the root
     std::deque<entry_ptr> stale_;
     std::deque<entry_ptr> round_;
-    std::deque<listing> listings_;        ///< of this round
-    std::vector<doomed_branch> doomed_;   ///< of this round
-    std::uint64_t clock_ = 0;             ///< counts what `entry::since` is compared with
+    std::deque<listing> listings_;       ///< of this round
+    std::vector<doomed_branch> doomed_;  ///< of this round
+    std::uint64_t clock_ = 0;            ///< counts what `entry::since` is compared with
     tree_watch watch_;
     bool one_shot_;                   ///< instead of the recursive watch
     std::optional<local_copy> copy_;  ///< while the driver runs
