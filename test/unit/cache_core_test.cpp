@@ -39,6 +39,7 @@ public:
     ~fixture() { core_->stop(); }
 
     void start() { core_->start(); }
+    std::string asked() const { return port_.asked(); }
     void reconnect() {
         port_.set_state(session_state::suspended, 1);
         port_.set_state(session_state::connected, 1);
@@ -145,6 +146,7 @@ TEST_CASE("cache: events about nodes of a listing that are not read yet") {
 TEST_CASE(
     "cache: after a reconnect, nodes that a long listing misses are gone, newer ones are not") {
     fixture f;
+    f.nodes[nth(100) + "/below"] = "old";
     f.nodes[nth(450) + "/below"] = "old";
     f.nodes[nth(450) + "-sibling"] = "old";
     f.start();
@@ -184,7 +186,13 @@ TEST_CASE("cache: a large branch that is gone is removed, what is created there 
         f.set(nth(1), "created again");
         f.set(nth(499), "created again");
     });
-    f.serve();
+    while (!f.asked().empty()) {
+        f.answer();
+        // What was deleted is not shown again.
+        const tree_state now = f.state();
+        if (now.revision != kept.revision && now.nodes->contains(nth(499)))
+            CHECK(now.nodes->at(nth(499)).data == "created again");
+    }
     f.between(nullptr);
     CHECK(pieces > 3);
     f.check_equal();
@@ -208,6 +216,32 @@ TEST_CASE("cache: nothing is left of a cache that ends in the midst of its work"
         }
         CHECK(core.expired());
     }
+}
+
+TEST_CASE("cache: a large branch below others is gone, and is created again meanwhile") {
+    fixture f;
+    auto below = [](int number) { return nth(3) + nth(number).substr(2); };
+    for (int i = 0; i < 300; ++i)
+        f.nodes[below(i)] = "old";
+    f.start();
+    f.serve();
+    f.check_equal();
+    for (int i = 0; i < 300; ++i)
+        f.nodes.erase(below(i));
+    f.nodes.erase(nth(3));
+    f.reconnect();
+    f.serve("get " + nth(3));
+    int pieces = 0;
+    f.between([&] {
+        if (++pieces != 2)
+            return;
+        f.set(nth(3), "created again");
+        f.set(below(299), "created again");
+    });
+    f.serve();
+    f.between(nullptr);
+    CHECK(pieces > 2);
+    f.check_equal();
 }
 
 TEST_CASE("cache: many children of a node are gone at once") {
