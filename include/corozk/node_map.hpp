@@ -109,11 +109,11 @@ public:
     using const_reverse_iterator = std::reverse_iterator<const_iterator>;  ///< Backwards.
     using reverse_iterator = const_reverse_iterator;                       ///< Constant.
 
-    node_map() noexcept;  ///< Empty.
-    node_map(const node_map& other) noexcept;
-    node_map(node_map&& other) noexcept;
-    node_map& operator=(const node_map& other) noexcept;
-    node_map& operator=(node_map&& other) noexcept;
+    node_map() noexcept;                                  ///< Empty.
+    node_map(const node_map& other) noexcept;             ///< Shares everything.
+    node_map(node_map&& other) noexcept;                  ///< Leaves an empty one.
+    node_map& operator=(const node_map& other) noexcept;  ///< Shares everything.
+    node_map& operator=(node_map&& other) noexcept;       ///< Leaves an empty one.
     ~node_map();
 
     size_type size() const noexcept;                     ///< Number of elements.
