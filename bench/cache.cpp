@@ -3,14 +3,20 @@
 #include "contest_rows.hpp"
 #include "measures.hpp"
 #include "table.hpp"
+#include "watchdog.hpp"
 #include "work_figures.hpp"
 #include <corozk/recipe/cache.hpp>
 
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <stdexcept>
+#include <utility>
 
 namespace corozk::bench {
 
@@ -30,8 +36,9 @@ constexpr const char* heading_of(cache_kind kind) {
     return "tree cache";
 }
 
+/// Short, as a server sends no list of names beyond 1 MB that others could read.
 std::string child(std::size_t number) {
-    return fmt::format("child-{:05}", number);
+    return fmt::format("{:06}", number);
 }
 
 bool has(const node_state& state, const std::string&, const std::string& data) {
@@ -98,7 +105,35 @@ public:
         r.add(all);
     }
 
+    /// Changes and the end, with a watchdog beside them.
+    boost::asio::awaitable<void> watch(watchdog& dog, result& r) {
+        auto state = co_await cache_.next();
+        revision_ = state.revision;
+        dog.take();
+        for (std::size_t i = 0; i < watched_changes; ++i) {
+            std::string node = path(i % nodes_);
+            std::string data = "watched " + std::to_string(i);
+            writer_.set(node, data, any_version, [](error_code, stat) {});
+            co_await until_seen(cache_, revision_, key(node), data);
+        }
+        r.add("change_stall_ms", dog.take().own_ms);
+        cache_ = Cache();
+        co_await rest();
+        r.add("end_stall_ms", dog.take().own_ms);
+        state = decltype(state)();
+        co_await rest();
+        r.add("last_state_stall_ms", dog.take().own_ms);
+    }
+
 private:
+    static constexpr std::size_t watched_changes = 20;
+
+    static boost::asio::awaitable<void> rest() {
+        boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor);
+        timer.expires_after(std::chrono::milliseconds(300));
+        co_await timer.async_wait(boost::asio::use_awaitable);
+    }
+
     std::string path(std::size_t number) const {
         return kind_ == cache_kind::node ? folder_ : folder_ + '/' + child(number);
     }
@@ -119,9 +154,13 @@ private:
 boost::asio::awaitable<std::string> make_folder(job& j, client& writer, std::size_t nodes) {
     std::string folder = j.on.fresh_path("cache");
     co_await writer.ensure_path(folder);
-    for (std::size_t i = 0; i < nodes; ++i) {
+    constexpr std::size_t at_once = 500;
+    for (std::size_t i = 0; i < nodes;) {
         j.on.shown().update("making nodes to be cached", i, nodes);
-        co_await writer.create(folder + '/' + child(i), std::string());
+        transaction steps;
+        for (std::size_t end = std::min(i + at_once, nodes); i < end; ++i)
+            steps.create(folder + '/' + child(i), std::string());
+        co_await writer.commit(std::move(steps));
     }
     co_return folder;
 }
@@ -149,6 +188,14 @@ boost::asio::awaitable<void> follow(job& j,
         cache_run<Cache> run(j, std::move(cache), kind, writer, folder, nodes, operations);
         co_await run.run(readers, r);
     }
+    if (!one) {
+        watchdog dog(co_await boost::asio::this_coro::executor);
+        Cache cache(readers.front(), folder);
+        co_await cache.next();
+        r.add("load_stall_ms", dog.take().own_ms);
+        cache_run<Cache> run(j, std::move(cache), kind, writer, folder, nodes, operations);
+        co_await run.watch(dog, r);
+    }
     co_await stage::close(readers);
     co_await stage::close(writers);
 }
@@ -167,6 +214,10 @@ boost::asio::awaitable<void> measure_kind(job& j, cache_kind kind, std::size_t n
     if (kind == cache_kind::children)
         return measure<children_cache>(j, kind, nodes, r);
     return measure<tree_cache>(j, kind, nodes, r);
+}
+
+std::string stall_text(const result& r, const char* key) {
+    return r.has(key) ? fmt::format("{:.1f} ms", r.median(key)) : std::string("-");
 }
 
 }  // namespace
@@ -192,7 +243,11 @@ boost::asio::awaitable<void> run_cache(job& j) {
              "events",
              "listings",
              "bytes",
-             "CPU/change"});
+             "CPU/change",
+             "stall: load",
+             "change",
+             "end",
+             "last state"});
     for (auto [kind, nodes] : rows) {
         result row;
         row.set("implementation", "ours").set("recipe", heading_of(kind)).set("nodes", nodes);
@@ -210,7 +265,11 @@ boost::asio::awaitable<void> run_cache(job& j) {
                figure_text(row.median("notifications_per_operation")),
                count_text(row.median("listings")),
                bytes_text(row.median("bytes_per_operation")),
-               fmt::format("{:.1f} us", row.median("client_cpu_us_per_operation"))});
+               fmt::format("{:.1f} us", row.median("client_cpu_us_per_operation")),
+               stall_text(row, "load_stall_ms"),
+               stall_text(row, "change_stall_ms"),
+               stall_text(row, "end_stall_ms"),
+               stall_text(row, "last_state_stall_ms")});
         j.results.push_back(std::move(row));
     }
     j.output = heading(j) + "\n" + t.str();
@@ -218,7 +277,10 @@ boost::asio::awaitable<void> run_cache(job& j) {
         "\n{} changes of one node each, written by another session; from right before the set "
         "until "
         "the cache gives the state\nload: until the first state, and its requests\nrequests, "
-        "events and bytes: of the cache's session, per change; listings: in all\nfloor: one "
+        "events and bytes: of the cache's session, per change; listings: in all\nstall: the "
+        "longest "
+        "time for which the loop did nothing else, without waiting for a core, in a second round; "
+        "end: of the cache; last state: one that somebody kept until after that\nfloor: one "
         "session's delete to another session's watch event, bare C "
         "client; a cache has to read the node after it\n",
         count_text(static_cast<double>(j.wanted.operations)));

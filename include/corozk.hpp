@@ -11,6 +11,7 @@
 #include <corozk/duration_histogram.hpp>
 #include <corozk/error.hpp>
 #include <corozk/logger.hpp>
+#include <corozk/node_map.hpp>
 #include <corozk/options.hpp>
 #include <corozk/ownership.hpp>
 #include <corozk/path_list.hpp>

@@ -10,6 +10,7 @@
 #include <boost/intrusive/set.hpp>
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -116,12 +117,17 @@ public:
 
     std::deque<std::string> logged;
 
+    /// Called before each deferred function, if there is one.
+    std::function<void()> between;
+
 private:
     void run_deferred() {
         while (!deferred_.empty() || !completions_.empty()) {
             if (!deferred_.empty()) {
                 detail::deferred& next = deferred_.front();
                 deferred_.pop_front();
+                if (between)
+                    between();
                 next.run();
                 continue;
             }

@@ -136,7 +136,7 @@ private:
     jobs& jobs_;
     leader& leader_;
     corozk::session_status status_;
-    std::shared_ptr<const std::map<std::string, corozk::node_data>> members_;
+    std::shared_ptr<const corozk::node_map> members_;
     corozk::election_leader elected_;
     std::size_t waiting_ = 0;
     std::optional<long> ticks_ = 0;  ///< empty: not a number

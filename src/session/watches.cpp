@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Watches without waiters are removed from the server. Operations on all watches are done in
 // pieces.
+#include "driver/breather.hpp"
 #include "driver/request.hpp"
 #include "session/own_request.hpp"
 #include "session/session.hpp"
 
 #include <algorithm>
 #include <functional>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -16,14 +16,6 @@ namespace corozk::detail {
 namespace {
 
 constexpr std::size_t chores_per_turn = 256;
-
-/// glibc's allocator coalesces freed chunks at the next larger allocation. By causing one after
-/// each piece of work, there are never 100,000 of them, which would block the loop for 20 ms.
-void join_free_memory() {
-    constexpr std::size_t larger = 4096;
-    void* volatile asked_for = ::operator new(larger);
-    ::operator delete(asked_for);
-}
 
 }  // namespace
 

@@ -3,12 +3,12 @@
 
 #include <corozk/client.hpp>
 #include <corozk/detail/recipe_object.hpp>
+#include <corozk/node_map.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -35,8 +35,9 @@ struct tree_state {
     std::uint64_t revision = 0;  ///< Incremented by every change; 0: not read yet.
     bool exists = false;         ///< Whether the root of the cache exists.
 
-    /// By path (tree) or by name (children). Null before the first revision.
-    std::shared_ptr<const std::map<std::string, node_data>> nodes;
+    /// By path (tree) or by name (children). Null before the first revision. Shares with other
+    /// states what did not change in between, and can be read and destroyed in any thread.
+    std::shared_ptr<const node_map> nodes;
 };
 
 /** @brief Options of `children_cache` and `tree_cache`. */
@@ -68,6 +69,11 @@ struct cache_options {
  *
  * States are consistent per node; simultaneous changes of several nodes may appear one after the
  * other (see `configuration` for data that must change together).
+ *
+ * States never change, and share what they have in common (`node_map`): a change costs O(log n) time
+ * and memory for n nodes. A cache is filled, read again after a reconnect, and destroyed in pieces,
+ * so that it never blocks the event loop for long; so is the last state, if it is destroyed in the
+ * thread of the event loop before the client.
  *
  * A change by the cache's own client is visible when it completes (see `client`), and `next`
  * returns no earlier state afterwards.

@@ -2,8 +2,10 @@
 // Calls, states, rounds and events; reading.cpp reads.
 #include "recipe/cache/cache_core.hpp"
 
+#include "driver/breather.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
+#include "recipe/cache/map_bin.hpp"
 #include "recipe/toolkit/take_if.hpp"
 
 #include <algorithm>
@@ -70,25 +72,16 @@ void cache_core::next(call_type call) {
     if (calls_.empty())
         return;
     if (refusal_)
-        mark(*entries_.find(root_)->second);  // it may have become readable
+        mark(*entries_.at(root_));  // it may have become readable
 }
 
 void cache_core::publish() {
     if (refusal_ || (!changed_ && latest_.revision != 0))
         return;
     changed_ = false;
-    auto nodes = std::make_shared<std::map<std::string, node_data>>();
-    for (const auto& [path, e] : entries_) {
-        if (!e->present || (names_ && depth_ > 0 && path == root_))
-            continue;
-        std::string key = path;
-        if (names_)
-            key = path == root_ ? std::string() : std::string(base_name(path));
-        nodes->emplace(std::move(key), e->node);
-    }
     ++latest_.revision;
-    latest_.exists = entries_.find(root_)->second->present;
-    latest_.nodes = std::move(nodes);
+    latest_.exists = entries_.at(root_)->present;
+    latest_.nodes = port_.use_service<session_map_bin>().share(nodes_.map());
     answer_calls();
 }
 
@@ -108,27 +101,26 @@ void cache_core::answer_calls() {
 // Events
 
 void cache_core::changed(watch_event_type type, const std::string& path) noexcept {
-    auto it = entries_.find(path);
-    if (it == entries_.end()) {
+    entry* e = find(path);
+    if (!e) {
         if (type == watch_event_type::created)
             appear(path);
     } else if (type == watch_event_type::erased) {
-        remove_missing(path);
+        remove_missing(*e);
         note_change();
     } else {
-        mark(*it->second);
+        if (type == watch_event_type::created)
+            e->since = clock_;
+        mark(*e);
     }
 }
 
 /// A node that was just created: it has no children that events will not report.
 void cache_core::appear(const std::string& path) {
-    auto parent = entries_.find(parent_path(path));
-    if (parent == entries_.end() || parent->second->unread || parent->second->level == depth_)
+    entry* parent = find(parent_path(path));
+    if (!parent || parent->unread || parent->level == depth_ || !selects(path))
         return;
-    if (!selects(path))
-        return;
-    parent->second->children.emplace(base_name(path));
-    entry& e = add(path, parent->second->level + 1);
+    entry& e = add(path, parent->level + 1);
     e.listed = true;
     mark(e);
 }
@@ -139,10 +131,10 @@ void cache_core::read_all_again() noexcept {
 }
 
 void cache_core::mark(entry& e) noexcept {
-    if (e.stale)
+    if (e.stale || e.removed)
         return;
     e.stale = true;
-    stale_.push_back(e.path);
+    stale_.emplace_back(&e);
     note_change();
 }
 
@@ -158,12 +150,35 @@ void cache_core::note_change() noexcept {
 task<> cache_core::run(std::shared_ptr<cache_core> self) {
     co_await self->work();
     self->watch_.disarm();
-    for (auto& [path, e] : self->entries_)
-        self->forget_watches(*e);
-    self->entries_.clear();
-    self->stale_.clear();
-    self->round_.clear();
     self->copy_.reset();
+    co_await self->forget_all();
+}
+
+/// States that users may still ask for remain.
+task<> cache_core::forget_all() {
+    listings_.clear();
+    doomed_.clear();
+    if (stopped())
+        latest_ = tree_state();
+    breather others(port_);
+    while (!entries_.empty() || !stale_.empty() || !round_.empty()) {
+        for (std::size_t i = 0; i < piece_of_work; ++i) {
+            if (!stale_.empty())
+                stale_.pop_front();
+            if (!round_.empty())
+                round_.pop_front();
+            if (entries_.empty())
+                continue;
+            entry& e = *entries_.begin()->second;
+            forget_watches(e);
+            e.removed = true;
+            entries_.erase(entries_.begin());
+        }
+        if (!entries_.empty() || !stale_.empty() || !round_.empty())
+            co_await others;
+    }
+    while (!nodes_.drop_some(piece_of_work))
+        co_await others;
 }
 
 task<> cache_core::work() {
@@ -185,7 +200,7 @@ task<> cache_core::work() {
             synced = status.revision;
             behind_ = false;
             resyncing_ = true;
-            mark_all();
+            co_await mark_all();
             if (co_await watch_tree())
                 continue;
             // The new server may lag behind the previous one.
@@ -194,24 +209,35 @@ task<> cache_core::work() {
             begin_round();
             continue;
         }
-        if (connected && round_.empty()) {
+        if (connected && !has_work()) {
             end_round();
             if (copy_ && copy_->marked()) {
                 begin_round();  // perhaps with nothing to read, after a deletion
                 continue;
             }
         }
-        if (connected && !round_.empty())
+        if (connected && has_work())
             co_await read_some();
         else
             co_await wake_.wait();
     }
 }
 
-void cache_core::mark_all() {
-    for (auto& [path, e] : entries_) {
-        e->listed = false;
-        mark(*e);
+/// What was listed before is listed again.
+task<> cache_core::mark_all() {
+    listings_.clear();
+    breather others(port_);
+    std::size_t marked = 0;
+    for (auto at = entries_.begin(); at != entries_.end();) {
+        entry& e = *at->second;
+        e.listed = false;
+        mark(e);
+        ++at;
+        if (++marked % piece_of_work == 0 && at != entries_.end()) {
+            const std::string last = e.path;
+            co_await others;
+            at = entries_.upper_bound(last);
+        }
     }
 }
 

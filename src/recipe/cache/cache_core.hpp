@@ -3,11 +3,16 @@
 
 #include "driver/local_copy.hpp"
 #include "driver/port.hpp"
+#include "node_map/node_map_editor.hpp"
+#include "operation/name_list.hpp"
 #include "operation/persistent_watch_node.hpp"
 #include "recipe/toolkit/either_call.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/retry.hpp"
 #include <corozk/recipe/cache.hpp>
+
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
 #include <cstdint>
 #include <deque>
@@ -15,8 +20,8 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace corozk::detail {
@@ -45,6 +50,11 @@ namespace corozk::detail {
 ///   6. A root that may not be read is an error, not a state: each `next` tries again.
 ///   7. Servers withhold events of nodes that this client may not read. So the children of the
 ///      parent of such a node have a one-shot watch, too: a listing shows whether the node exists.
+///   8. No step takes long, however many nodes there are. What concerns many is done in pieces by
+///      the driver, between which events are applied: a listing is compared with the copy
+///      (`listings_`), and the descendants of a node that is gone are removed (`doomed_`). What was
+///      added since such work began is none of its business (`entry::since`), and a round does not
+///      end before it is done.
 class cache_core final : public recipe_core, public std::enable_shared_from_this<cache_core> {
 public:
     struct call_type {
@@ -78,8 +88,11 @@ public:
     bool path_is_good() const { return node_path_is_good(port_, "cache", root_); }
 
 private:
+    /// How many nodes are dealt with before other things are done.
+    static constexpr std::size_t piece_of_work = 64;
+
     struct entry;
-    using entry_ptr = std::shared_ptr<entry>;
+    using entry_ptr = boost::intrusive_ptr<entry>;
 
     class tree_watch final : public persistent_watch_node {
     public:
@@ -115,18 +128,42 @@ private:
         entry_watch children;
     };
 
-    struct entry {
-        entry(std::string path_, std::size_t level_) : path(std::move(path_)), level(level_) {}
-        std::string path;
-        std::size_t level;
+    /// What is known of a node besides its data, which is in `nodes_`.
+    struct entry : boost::intrusive_ref_counter<entry, boost::thread_unsafe_counter> {
+        entry(std::string path_, std::size_t level_, std::uint64_t since_)
+            : path(std::move(path_)), level(level_), since(since_) {}
+        const std::string path;
+        const std::size_t level;
+        std::uint64_t since;  ///< when it was created, as far as known: a value of `clock_`
         bool present = false;
-        bool unread = false;  ///< may not be read: at most the stat of `node` is known
+        bool unread = false;  ///< may not be read: at most its stat is known
         bool stale = false;
-        bool listed = false;  ///< `children` was complete once, and events keep it so
-        node_data node;
-        std::set<std::string, std::less<>> children;
+        bool listed = false;   ///< its children were complete once, and events keep them so
+        bool removed = false;  ///< not in the copy any more
         std::unique_ptr<one_shot_watches> watches;  ///< null: only the recursive one
     };
+
+    /// A node's children, to be compared with the copy in the order of their names.
+    struct listing {
+        listing(entry_ptr of_, name_list names_, std::uint64_t since_)
+            : of(std::move(of_)), names(std::move(names_)), since(since_) {}
+        entry_ptr of;
+        name_list names;
+        std::vector<std::uint32_t> heap;  ///< names to be compared, the first in front
+        std::size_t heaped = 0;           ///< how many names have been put there
+        std::uint64_t since;              ///< newer nodes need not be listed
+        bool compared = false;            ///< whether there were children: some may be gone
+        std::string last;                 ///< the path compared last
+    };
+
+    /// The nodes below one that is gone.
+    struct doomed_branch {
+        std::string prefix;   ///< of their paths
+        std::uint64_t since;  ///< newer ones are others
+        std::string last;     ///< the path looked at last
+    };
+
+    enum class progress : bool { unfinished, finished };
 
     struct reading;
 
@@ -148,18 +185,34 @@ private:
     task<> look(std::string path);
     bool is_current(const reading& r);
     void read_again(entry& e);
-    void mark_all();
+    task<> mark_all();
     void begin_round();
     void end_round();
+    bool has_work() const noexcept {
+        return !round_.empty() || !listings_.empty() || !doomed_.empty();
+    }
+    bool prepare_reads();
 
     // The copy.
     bool selects(const std::string& path) const;
+    entry* find(std::string_view path);
     entry& add(std::string path, std::size_t level);
-    void remove(const std::string& path);
-    void remove_missing(std::string path);
-    void adopt_children(entry& e, std::set<std::string, std::less<>> names);
+    void show(entry& e, node_data node);
+    const corozk::stat& stat_of(const entry& e) const;
+    bool shows_data(const entry& e) const;
+    bool is_shown(const entry& e) const noexcept;
+    std::string_view key_of(const entry& e) const noexcept;
+    void remove(entry& e);
+    void remove_missing(entry& e);
+    void remove_below(const entry& e);
+    progress remove_some(doomed_branch& branch, std::size_t count);
+    bool is_doomed(const entry& e) const noexcept;
+    progress adopt_some(listing& l, std::size_t count);
+    progress remove_unlisted(listing& l, std::string_view before, std::size_t& count);
+    bool has_descendants(const entry& e) const;
     void give_watches(entry& e);
     void forget_watches(entry& e);
+    task<> forget_all();
 
     void publish();
     void answer_calls();
@@ -171,9 +224,14 @@ private:
     bool names_;
     cache_options options_;
 
-    std::map<std::string, entry_ptr, std::less<>> entries_;
-    std::deque<std::string> stale_;
-    std::deque<std::string> round_;
+    std::map<std::string_view, entry_ptr> entries_;  ///< by their own paths
+    node_map_editor nodes_;                          ///< what the next state shows
+    corozk::stat root_stat_;                         ///< where the states do not show the root
+    std::deque<entry_ptr> stale_;
+    std::deque<entry_ptr> round_;
+    std::deque<listing> listings_;       ///< of this round
+    std::vector<doomed_branch> doomed_;  ///< of this round
+    std::uint64_t clock_ = 0;            ///< counts what `entry::since` is compared with
     tree_watch watch_;
     bool one_shot_;                   ///< instead of the recursive watch
     std::optional<local_copy> copy_;  ///< while the driver runs

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading nodes, and what comes of it.
+#include "driver/breather.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
 #include "recipe/cache/cache_core.hpp"
@@ -13,6 +14,14 @@ namespace corozk::detail {
 namespace {
 
 constexpr std::size_t reads_at_once = 64;
+
+/// Listings of so many names are usual, and are compared at once.
+constexpr std::size_t compared_at_once = 256;
+
+/// What the paths of its descendants begin with.
+std::string prefix_below(const std::string& path) {
+    return path == "/" ? path : path + '/';
+}
 
 }  // namespace
 
@@ -50,16 +59,36 @@ task<error_code> cache_core::watch_tree() {
     co_return ec;
 }
 
+/// What is to be read next is determined in pieces.
+/// @return whether it is known
+bool cache_core::prepare_reads() {
+    if (!doomed_.empty()) {
+        if (remove_some(doomed_.back(), piece_of_work) == progress::finished)
+            doomed_.pop_back();
+        return false;
+    }
+    if (round_.size() >= reads_at_once || listings_.empty())
+        return true;
+    if (adopt_some(listings_.front(), piece_of_work) == progress::finished)
+        listings_.pop_front();
+    return false;
+}
+
 task<> cache_core::read_some() {
+    breather others(port_);
+    if (!prepare_reads())
+        co_return co_await others;
     std::vector<std::unique_ptr<reading>> readings;
-    while (!round_.empty() && readings.size() < reads_at_once) {
-        auto it = entries_.find(round_.front());
+    for (std::size_t i = 0; i < 2 * piece_of_work && readings.size() < reads_at_once; ++i) {
+        if (round_.empty())
+            break;
+        entry_ptr next = std::move(round_.front());
         round_.pop_front();
-        if (it == entries_.end() || !it->second->stale)
+        if (next->removed || is_doomed(*next) || !next->stale)
             continue;
-        entry& e = *it->second;
+        entry& e = *next;
         e.stale = false;
-        reading& r = *readings.emplace_back(std::make_unique<reading>(port_, it->second));
+        reading& r = *readings.emplace_back(std::make_unique<reading>(port_, std::move(next)));
         if (one_shot_)
             give_watches(e);
         // Changes from here on are seen by the reads or reported.
@@ -73,6 +102,8 @@ task<> cache_core::read_some() {
         if (one_shot_ && e.level < depth_)
             r.list();
     }
+    if (readings.empty() && !round_.empty())
+        co_return co_await others;
     // Responses are applied as they arrive: nothing else is awaited before the last one.
     for (auto& r : readings)
         co_await settle(*r);
@@ -91,8 +122,7 @@ task<> cache_core::read_some() {
 /// Whether the entry is still the one that was read. If not, and if the node was re-created, the
 /// watches of the reads are set at the server.
 bool cache_core::is_current(const reading& r) {
-    auto it = entries_.find(r.of->path);
-    if (it != entries_.end() && it->second == r.of)
+    if (!r.of->removed && !is_doomed(*r.of))
         return true;
     forget_watches(*r.of);
     return false;
@@ -104,7 +134,7 @@ task<> cache_core::settle(reading& r) {
         co_return;
     entry& e = *r.of;
     if (ec == zk_errc::no_node)
-        co_return remove_missing(e.path);
+        co_return remove_missing(e);
     if (retry(port_).again(ec))
         co_return read_again(e);
     if (ec == errc::closed)
@@ -116,28 +146,34 @@ task<> cache_core::settle(reading& r) {
     }
     // A node that may not be read exists nevertheless.
     if (ec) {
-        changed_ = changed_ || !e.present || !e.node.data.empty();
-        e.present = e.unread = true;
-        e.node.data.clear();
-        adopt_children(e, {});
+        e.unread = true;
+        node_data without_data;
+        if (e.present)
+            without_data.stat = stat_of(e);
+        if (!e.present || shows_data(e)) {
+            changed_ = true;
+            show(e, std::move(without_data));
+        }
+        remove_below(e);
         e.listed = false;
-        auto parent = entries_.find(parent_path(e.path));
-        if (parent != entries_.end() && parent->second != r.of && !parent->second->watches) {
-            give_watches(*parent->second);
-            mark(*parent->second);
+        entry* parent = find(parent_path(e.path));
+        if (parent && parent != &e && !parent->watches) {
+            give_watches(*parent);
+            mark(*parent);
         }
         co_return;
     }
-    if (!e.present || e.unread || e.node.stat != r.get.record) {
+    if (!e.present || e.unread || stat_of(e) != r.get.record) {
         changed_ = true;
-        e.present = true;
         e.unread = false;
-        e.node.data = std::move(r.get.answer);
-        e.node.stat = r.get.record;
+        node_data read;
+        read.data = std::move(r.get.answer);
+        read.stat = r.get.record;
+        show(e, std::move(read));
     }
     const bool deep = e.level < depth_;
     if (r.get.record.num_children == 0 && deep) {
-        adopt_children(e, {});
+        remove_below(e);
         e.listed = true;
     }
     r.listable = deep && (!e.listed || e.watches);
@@ -149,18 +185,17 @@ task<> cache_core::settle_children(reading& r) {
         co_return;
     entry& e = *r.of;
     if (ec == zk_errc::no_node)
-        co_return remove_missing(e.path);
+        co_return remove_missing(e);
     if (retry(port_).again(ec))
         co_return read_again(e);
     if (ec)
         co_return;
     e.listed = true;
-    std::set<std::string, std::less<>> names;
-    for (std::size_t i = 0; i < r.children.names.size(); ++i) {
-        if (selects(join_path(e.path, r.children.names[i])))
-            names.emplace(r.children.names[i]);
-    }
-    adopt_children(e, std::move(names));
+    listing l(r.of, std::move(r.children.names), ++clock_);
+    l.compared = has_descendants(e);
+    l.last = prefix_below(e.path);
+    if (adopt_some(l, compared_at_once) == progress::unfinished)
+        listings_.push_back(std::move(l));
 }
 
 /// What a `get` does not tell of a node that may not be read, or is missing: `exists` needs no
@@ -168,10 +203,9 @@ task<> cache_core::settle_children(reading& r) {
 /// read the node. But then a watch that was left by an earlier read is known again, so that it is
 /// removed in the end.)
 task<> cache_core::look(std::string path) {
-    auto it = entries_.find(path);
-    if (it == entries_.end() || it->second->stale)
+    entry_ptr e(find(path));
+    if (!e || e->stale)
         co_return;
-    entry_ptr e = it->second;
     if (!e->unread && (e->present || !one_shot_))
         co_return;
     request exists(port_, op_code::exists, path);
@@ -180,12 +214,15 @@ task<> cache_core::look(std::string path) {
         exists.attach(e->watches->data);
     }
     error_code ec = co_await exists;
-    it = entries_.find(path);
-    if (it == entries_.end() || it->second != e)
+    if (e->removed || is_doomed(*e))
         co_return;
     if (!ec && e->unread) {
-        changed_ = changed_ || e->node.stat != exists.record;
-        e->node.stat = exists.record;
+        if (stat_of(*e) == exists.record)
+            co_return;
+        changed_ = true;
+        node_data seen;
+        seen.stat = exists.record;
+        show(*e, std::move(seen));
     } else if (!ec || (ec == zk_errc::no_node && e->present) || retry(port_).again(ec)) {
         read_again(*e);
     }
@@ -195,7 +232,7 @@ task<> cache_core::look(std::string path) {
 /// be waiting.
 void cache_core::read_again(entry& e) {
     e.stale = true;
-    round_.push_back(e.path);
+    round_.emplace_back(&e);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -206,54 +243,168 @@ bool cache_core::selects(const std::string& path) const {
     return stopped() || !options_.filter || options_.filter(path);
 }
 
-cache_core::entry& cache_core::add(std::string path, std::size_t level) {
-    auto e = std::make_shared<entry>(path, level);
-    return *entries_.emplace(std::move(path), std::move(e)).first->second;
+/// The node's entry, or null.
+cache_core::entry* cache_core::find(std::string_view path) {
+    auto at = entries_.find(path);
+    if (at == entries_.end())
+        return nullptr;
+    if (!is_doomed(*at->second))
+        return at->second.get();
+    remove(*at->second);
+    return nullptr;
 }
 
-/// Removes a node and its descendants.
-void cache_core::remove(const std::string& path) {
-    auto it = entries_.find(path);
-    if (it != entries_.end()) {
-        changed_ = changed_ || it->second->present;
-        forget_watches(*it->second);
-        entries_.erase(it);
-    }
-    std::string below = path == "/" ? path : path + "/";
-    auto first = entries_.lower_bound(below);
-    auto last = first;
-    while (last != entries_.end() && last->first.compare(0, below.size(), below) == 0) {
-        forget_watches(*last->second);
-        ++last;
-    }
-    if (first != last)
-        changed_ = true;
-    entries_.erase(first, last);
+cache_core::entry& cache_core::add(std::string path, std::size_t level) {
+    entry_ptr e(new entry(std::move(path), level, clock_));
+    std::string_view key = e->path;
+    return *entries_.emplace(key, std::move(e)).first->second;
+}
+
+/// Whether states contain the node. The root of the children of a node is not one of them.
+bool cache_core::is_shown(const entry& e) const noexcept {
+    return e.level > 0 || !names_ || depth_ == 0;
+}
+
+std::string_view cache_core::key_of(const entry& e) const noexcept {
+    if (!names_)
+        return e.path;
+    return e.level == 0 ? std::string_view() : base_name(e.path);
+}
+
+void cache_core::show(entry& e, node_data node) {
+    e.present = true;
+    if (is_shown(e))
+        nodes_.set(key_of(e), std::move(node));
+    else
+        root_stat_ = node.stat;
+}
+
+/// Of a node that is present.
+const corozk::stat& cache_core::stat_of(const entry& e) const {
+    return is_shown(e) ? nodes_.find(key_of(e))->stat : root_stat_;
+}
+
+/// Of a node that is present.
+bool cache_core::shows_data(const entry& e) const {
+    return is_shown(e) && !nodes_.find(key_of(e))->data.empty();
+}
+
+/// Without its descendants.
+void cache_core::remove(entry& e) {
+    entry_ptr gone(&e);
+    changed_ = changed_ || e.present;
+    if (e.present && is_shown(e))
+        nodes_.erase(key_of(e));
+    forget_watches(e);
+    e.removed = true;
+    entries_.erase(e.path);
 }
 
 /// The server has no such node. The root is kept, not to be read before it is created.
-void cache_core::remove_missing(std::string path) {
-    remove(path);
-    if (path == root_) {
+void cache_core::remove_missing(entry& e) {
+    entry_ptr gone(&e);
+    remove(e);
+    remove_below(e);
+    if (e.level == 0) {
         refusal_.clear();
         add(root_, 0);
-    } else if (auto parent = entries_.find(parent_path(path)); parent != entries_.end()) {
-        parent->second->children.erase(std::string(base_name(path)));
     }
 }
 
-void cache_core::adopt_children(entry& e, std::set<std::string, std::less<>> names) {
-    std::vector<std::string> gone;
-    std::set_difference(
-        e.children.begin(), e.children.end(), names.begin(), names.end(), std::back_inserter(gone));
-    for (const std::string& name : gone)
-        remove(join_path(e.path, name));
-    for (const std::string& name : names) {
-        std::string path = join_path(e.path, name);
-        if (!entries_.contains(path))
-            read_again(add(std::move(path), e.level + 1));
+bool cache_core::has_descendants(const entry& e) const {
+    const std::string prefix = prefix_below(e.path);
+    auto at = entries_.upper_bound(prefix);
+    return at != entries_.end() && at->first.starts_with(prefix);
+}
+
+/// At once, if there are few.
+void cache_core::remove_below(const entry& e) {
+    if (!has_descendants(e))
+        return;
+    doomed_branch branch;
+    branch.prefix = branch.last = prefix_below(e.path);
+    branch.since = ++clock_;
+    if (remove_some(branch, piece_of_work) == progress::unfinished)
+        doomed_.push_back(std::move(branch));
+}
+
+cache_core::progress cache_core::remove_some(doomed_branch& branch, std::size_t count) {
+    auto at = entries_.upper_bound(branch.last);
+    while (at != entries_.end() && at->first.starts_with(branch.prefix)) {
+        if (count-- == 0)
+            return progress::unfinished;
+        entry_ptr e = at->second;
+        ++at;
+        branch.last = e->path;
+        if (e->since < branch.since)
+            remove(*e);
     }
-    e.children = std::move(names);
+    return progress::finished;
+}
+
+bool cache_core::is_doomed(const entry& e) const noexcept {
+    return std::any_of(doomed_.begin(), doomed_.end(), [&](const doomed_branch& branch) {
+        return e.since < branch.since && e.path.size() > branch.prefix.size() &&
+               e.path.starts_with(branch.prefix);
+    });
+}
+
+/// Names that are new are read, nodes that are not listed any more are removed.
+cache_core::progress cache_core::adopt_some(listing& l, std::size_t count) {
+    if (l.of->removed || is_doomed(*l.of))
+        return progress::finished;
+    auto later = [&l](std::uint32_t a, std::uint32_t b) { return l.names[a] > l.names[b]; };
+    for (; l.heaped < l.names.size(); ++l.heaped) {
+        if (count-- == 0)
+            return progress::unfinished;
+        l.heap.push_back(static_cast<std::uint32_t>(l.heaped));
+        std::push_heap(l.heap.begin(), l.heap.end(), later);
+    }
+    for (;;) {
+        std::string path;
+        if (!l.heap.empty())
+            path = join_path(l.of->path, l.names[l.heap.front()]);
+        if (l.compared && remove_unlisted(l, path, count) == progress::unfinished)
+            return progress::unfinished;
+        if (l.heap.empty())
+            return progress::finished;
+        if (count == 0)
+            return progress::unfinished;
+        --count;
+        std::pop_heap(l.heap.begin(), l.heap.end(), later);
+        l.heap.pop_back();
+        l.last = path;
+        if (!find(path) && selects(path))
+            read_again(add(std::move(path), l.of->level + 1));
+    }
+}
+
+/// Removes children behind the one compared last and before this one; if that is empty, all.
+cache_core::progress cache_core::remove_unlisted(listing& l,
+                                                 std::string_view before,
+                                                 std::size_t& count) {
+    const std::string prefix = prefix_below(l.of->path);
+    for (;;) {
+        auto at = entries_.upper_bound(l.last);
+        if (at == entries_.end() || !at->first.starts_with(prefix))
+            return progress::finished;
+        if (!before.empty() && at->first >= before)
+            return progress::finished;
+        if (count == 0)
+            return progress::unfinished;
+        --count;
+        entry_ptr e = at->second;
+        if (e->level > l.of->level + 1) {
+            // Behind all descendants of that child: no path contains this byte.
+            l.last = e->path.substr(0, e->path.find('/', prefix.size())) + "/\xff";
+            continue;
+        }
+        l.last = e->path;
+        if (e->since < l.since) {
+            remove(*e);
+            remove_below(*e);
+        }
+    }
 }
 
 void cache_core::give_watches(entry& e) {

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// The caches' driver as shipped, with so many nodes that it works in pieces, and events in between.
+#include "recipe/cache/cache_core.hpp"
+
+#include "driver/request.hpp"
+#include "operation/path.hpp"
+#include "scripted_port.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace corozk::testing::cache_core_test {
+
+using namespace corozk;
+using namespace corozk::detail;
+
+namespace {
+
+constexpr std::size_t any_depth = 100;
+
+std::string nth(int number) {
+    std::string digits = std::to_string(number);
+    return "/c/" + std::string(4 - digits.size(), '0') + digits;
+}
+
+/// A server with one client, which has a cache of `/c`.
+class fixture {
+public:
+    explicit fixture(std::size_t depth = any_depth, bool names = false)
+        : core_(std::make_shared<cache_core>(port_, "/c", depth, names, cache_options())) {
+        for (int i = 0; i < 500; ++i)
+            nodes[nth(i)] = "old";
+        nodes["/c"] = "root";
+    }
+    ~fixture() { core_->stop(); }
+
+    void start() { core_->start(); }
+    std::string asked() const { return port_.asked(); }
+    void reconnect() {
+        port_.set_state(session_state::suspended, 1);
+        port_.set_state(session_state::connected, 1);
+    }
+
+    /// Answers everything up to this request, excluding it; all if it is empty.
+    void serve(const std::string& until = std::string()) {
+        while (!port_.asked().empty() && port_.asked() != until)
+            answer();
+        REQUIRE(port_.asked() == until);
+    }
+
+    void answer() {
+        operation& op = port_.front();
+        if (op.code == op_code::add_watch)
+            watch_ = op.persistent_watcher();
+        if (op.code == op_code::get)
+            ++reads[op.path];
+        if (op.code == op_code::get || op.code == op_code::children) {
+            auto at = nodes.find(op.path);
+            if (at == nodes.end())
+                return port_.answer(zk_errc::no_node);
+            op.answer = at->second;
+            op.record.mzxid = static_cast<std::int64_t>(std::hash<std::string>()(at->second));
+            for (const auto& [path, data] : nodes) {
+                if (parent_path(path) == op.path)
+                    ++op.record.num_children;
+                if (parent_path(path) == op.path && op.code == op_code::children)
+                    op.names.push_back(base_name(path));
+            }
+        }
+        port_.answer();
+    }
+
+    // Changes, of which events are sent.
+    void set(const std::string& path, std::string data) {
+        const bool created = !nodes.contains(path);
+        nodes[path] = std::move(data);
+        report(created ? watch_event_type::created : watch_event_type::data_changed, path);
+    }
+    void erase(const std::string& path) {
+        nodes.erase(path);
+        report(watch_event_type::erased, path);
+    }
+
+    const tree_state& state() const { return core_->current(); }
+    std::shared_ptr<cache_core> core() const { return core_; }
+
+    /// Called between the driver's pieces of work.
+    void between(std::function<void()> what) { port_.between = std::move(what); }
+
+    void check_equal() {
+        const tree_state& seen = state();
+        REQUIRE(seen.nodes);
+        std::map<std::string, std::string> shown;
+        for (const auto& [path, node] : *seen.nodes)
+            shown[path] = node.data;
+        CHECK(shown == nodes);
+        CHECK(seen.exists == nodes.contains("/c"));
+    }
+
+    std::map<std::string, std::string> nodes;
+    std::map<std::string, int> reads;
+
+private:
+    void report(watch_event_type type, const std::string& path) {
+        REQUIRE(watch_);
+        watch_->changed(type, path);
+    }
+
+    scripted_port port_;
+    std::shared_ptr<cache_core> core_;
+    persistent_watch_node* watch_ = nullptr;
+};
+
+}  // namespace
+
+TEST_CASE("cache: nodes of a long listing are read once each, in their order") {
+    fixture f;
+    f.start();
+    f.serve();
+    f.check_equal();
+    for (const auto& [path, count] : f.reads)
+        CHECK((path == "/c" || count == 1));
+    CHECK(f.state().revision == 1);
+}
+
+TEST_CASE("cache: events about nodes of a listing that are not read yet") {
+    fixture f;
+    f.start();
+    f.serve("get " + nth(70));
+    CHECK(f.state().revision == 0);
+    f.erase(nth(300));
+    f.set(nth(301), "changed");
+    f.erase(nth(302));
+    f.set(nth(302), "created again");
+    f.set("/c/new", "new");
+    f.set("/c/new/below", "below");
+    f.erase(nth(10));  // has been read
+    f.serve();
+    f.check_equal();
+}
+
+TEST_CASE(
+    "cache: after a reconnect, nodes that a long listing misses are gone, newer ones are not") {
+    fixture f;
+    f.nodes[nth(100) + "/below"] = "old";
+    f.nodes[nth(450) + "/below"] = "old";
+    f.nodes[nth(450) + "-sibling"] = "old";
+    f.start();
+    f.serve();
+    f.check_equal();
+    for (int i = 200; i < 490; ++i)
+        f.nodes.erase(nth(i));
+    f.nodes.erase(nth(450) + "/below");
+    f.reads.clear();
+    f.reconnect();
+    f.serve("children /c");
+    f.serve("get " + nth(100));
+    f.set(nth(300), "created again");
+    f.set(nth(480), "created again");
+    const auto before = f.state().revision;
+    f.serve();
+    f.check_equal();
+    CHECK(f.state().revision > before);
+    // Nobody has asked for what is not listed, if it was not on its way.
+    CHECK(f.reads[nth(481)] == 0);
+}
+
+TEST_CASE("cache: a large branch that is gone is removed, what is created there meanwhile is not") {
+    fixture f;
+    f.start();
+    f.serve();
+    const tree_state kept = f.state();
+    const auto all = f.nodes;
+    f.nodes.clear();
+    f.reconnect();
+    f.serve("get /c");
+    int pieces = 0;
+    f.between([&] {
+        if (++pieces != 3)
+            return;
+        f.set("/c", "root again");
+        f.set(nth(1), "created again");
+        f.set(nth(499), "created again");
+    });
+    while (!f.asked().empty()) {
+        f.answer();
+        // What was deleted is not shown again.
+        const tree_state now = f.state();
+        if (now.revision != kept.revision && now.nodes->contains(nth(499)))
+            CHECK(now.nodes->at(nth(499)).data == "created again");
+    }
+    f.between(nullptr);
+    CHECK(pieces > 3);
+    f.check_equal();
+    // What somebody keeps does not change.
+    CHECK(kept.nodes->size() == all.size());
+    CHECK(kept.nodes->at(nth(1)).data == "old");
+}
+
+TEST_CASE("cache: nothing is left of a cache that ends in the midst of its work") {
+    for (int steps : {1, 3, 20, 70, 300}) {
+        std::weak_ptr<cache_core> core;
+        {
+            fixture f;
+            core = f.core();
+            f.start();
+            for (int i = 0; i < steps; ++i)
+                f.answer();
+            f.core()->stop();
+            f.serve();
+            CHECK(f.core().use_count() == 2);  // the fixture's and this one
+        }
+        CHECK(core.expired());
+    }
+}
+
+TEST_CASE("cache: a large branch below others is gone, and is created again meanwhile") {
+    fixture f;
+    auto below = [](int number) { return nth(3) + nth(number).substr(2); };
+    for (int i = 0; i < 300; ++i)
+        f.nodes[below(i)] = "old";
+    f.start();
+    f.serve();
+    f.check_equal();
+    for (int i = 0; i < 300; ++i)
+        f.nodes.erase(below(i));
+    f.nodes.erase(nth(3));
+    f.reconnect();
+    f.serve("get " + nth(3));
+    int pieces = 0;
+    f.between([&] {
+        if (++pieces != 2)
+            return;
+        f.set(nth(3), "created again");
+        f.set(below(299), "created again");
+    });
+    f.serve();
+    f.between(nullptr);
+    CHECK(pieces > 2);
+    f.check_equal();
+}
+
+TEST_CASE("cache: many children of a node are gone at once") {
+    fixture f(1, true);
+    f.start();
+    f.serve();
+    REQUIRE(f.state().nodes->size() == 500);
+    CHECK(f.state().nodes->begin()->first == "0000");
+    f.nodes.clear();
+    f.nodes["/c"] = "root";
+    f.reconnect();
+    f.serve();
+    CHECK(f.state().exists);
+    CHECK(f.state().nodes->empty());
+}
+
+}  // namespace corozk::testing::cache_core_test
