@@ -255,8 +255,10 @@ TEST_CASE("service discovery: a cache shows changes; what is malformed is skippe
         cache.next(state.revision, last.handler());
         cache = service_cache();
         CHECK(co_await finished(last) == boost::asio::error::operation_aborted);
-        co_await watching.close();
+        // A registration has a watch of its own.
+        discovery = service_discovery();
         co_await eventually_async([&] { return watches_below(path) == 0; });
+        co_await watching.close();
     });
 }
 
@@ -294,6 +296,7 @@ TEST_CASE("service discovery: a provider chooses what is available") {
         another = service_provider();
         CHECK(co_await finished(dropped) == boost::asio::error::operation_aborted);
         provider = service_provider();
+        discovery = service_discovery();
         co_await eventually_async([&] { return watches_below(path) == 0; });
     });
 }
