@@ -22,9 +22,9 @@ class service_cache_impl;
 struct service_discovery_options {
     service_discovery_options() = default;
 
-    /// Whether registration of a dynamic instance waits while its id belongs to another session.
-    /// Otherwise it fails with `errc::already_exists`. It always waits for an earlier session of the
-    /// same object.
+    /// Whether registration of a dynamic instance waits while its id belongs to another session, or
+    /// to a static or permanent instance. Otherwise it fails with `errc::already_exists`. It always
+    /// waits for an earlier session of the same object.
     bool wait_for_predecessor = true;
 
     /// ACL of the instances' nodes and of missing parents. Empty means open to everyone.

@@ -16,9 +16,11 @@ service_instance instance(std::string id, std::uint16_t port) {
 }
 
 /// Registers the same one, and takes it away.
+template <service_type Type>
 awaitable<void> probe(client& c, stage& s) {
     service_discovery services(c, s.folder(), options_of<service_discovery_options>(s));
     service_instance last = instance("a", 9);
+    last.type = Type;
     co_await services.register_instance_for(last, s.patience());
     std::vector<service_instance> all = co_await services.resolve("web");
     s.check(all.size() == 1 && all[0].port == 9, "the next one's instance is the only one");
@@ -129,7 +131,7 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
     s.recipe = "service_discovery";
     s.name = std::move(name);
     s.play = play;
-    s.probe = probe;
+    s.probe = probe<service_type::dynamic>;
     s.companion = registers_too;
     s.foreign_in = "/web";
     s.outlives_session = true;
@@ -141,6 +143,7 @@ const registered all[] = {
     registered(make("dynamic", dynamic_instance)),
     registered([] {
         scenario s = make("permanent", permanent_instance);
+        s.probe = probe<service_type::permanent>;  // what was left is replaced
         s.without[fault::own_node_deleted] = "a permanent instance is nobody's node";
         s.may_stay = [](stage&, const std::string& below) {
             return below == "web" || below == "web/a";
