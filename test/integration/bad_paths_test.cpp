@@ -141,9 +141,9 @@ TEST_CASE("default constructed recipes have no path, and their operations fail w
         service_discovery services;
         service_cache instances;
         service_provider provider;
-        auto [services_ec, all] = co_await services.resolve("web", as_tuple());
+        auto [services_ec, found] = co_await services.resolve("web", as_tuple());
         CHECK(services_ec == errc::closed);
-        auto [instances_ec, state] = co_await instances.next(as_tuple());
+        auto [instances_ec, shown] = co_await instances.next(as_tuple());
         CHECK(instances_ec == errc::closed);
         CHECK(instances.current().revision == 0);
         auto [provider_ec, chosen] = co_await provider.choose_until(deadline, as_tuple());
