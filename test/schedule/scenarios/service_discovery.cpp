@@ -101,15 +101,17 @@ awaitable<void> want(actor& a) {
 }
 
 void two(stage& s) {
-    contend_all(s, {{"giver", give}, {"reader", follow}});
+    play_all(s, {{"giver", give}, {"reader", follow}});
+    s.leaves_nothing_in("/f/web");
 }
 
 void one_id(stage& s) {
-    contend_all(s, {{"a", want}, {"b", want}});
+    play_all(s, {{"a", want}, {"b", want}});
+    s.leaves_nothing_in("/f/web");
 }
 
 const registered all[] = {
-    registered(scenario("service_discovery.2", 2, two)),
+    registered(scenario("service_discovery.2", 2, two).with_child_stats()),
     registered(scenario("service_discovery.one-id", 2, one_id)),
 };
 
