@@ -36,6 +36,8 @@
 #include <corozk/recipe/queue.hpp>
 #include <corozk/recipe/rendezvous.hpp>
 #include <corozk/recipe/semaphore.hpp>
+#include <corozk/recipe/service_discovery.hpp>
+#include <corozk/recipe/service_provider.hpp>
 #include <corozk/recipe/shared_lock.hpp>
 #include <corozk/recipe/two_phase_commit.hpp>
 #include <corozk/session_state.hpp>

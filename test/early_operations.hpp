@@ -75,6 +75,13 @@ public:
         point.publish_for("x", limit, answered("rendezvous.publish_for"));
         point.await_for(limit, answered("rendezvous.await_for"));
         made<name_service>("n").await_for("x", limit, answered("name_service.await_for"));
+        auto& services = made<service_discovery>("sd");
+        service_instance instance("web", "127.0.0.1", 80);
+        services.register_instance_for(
+            instance, limit, answered("service_discovery.register_instance_for"));
+        auto& provider = made<service_provider>("sd", "web");
+        provider.choose_for(limit, answered("service_provider.choose_for"));
+        provider.endpoints_for(limit, answered("service_provider.endpoints_for"));
         made<commit_site>("tx", "a").join_for(limit, answered("commit_site.join_for"));
         q.put_for("x", limit, answered("queue.put_for"));
         q.take_for(limit, answered("queue.take_for"));
@@ -89,6 +96,11 @@ public:
         second_point.publish_until("x", deadline, answered("rendezvous.publish_until"));
         second_point.await_until(deadline, answered("rendezvous.await_until"));
         made<name_service>("n").await_until("x", deadline, answered("name_service.await_until"));
+        service_instance second_instance("web", "127.0.0.1", 80);
+        services.register_instance_until(
+            second_instance, deadline, answered("service_discovery.register_instance_until"));
+        provider.choose_until(deadline, answered("service_provider.choose_until"));
+        provider.endpoints_until(deadline, answered("service_provider.endpoints_until"));
         made<commit_site>("tx", "b").join_until(deadline, answered("commit_site.join_until"));
     }
 
@@ -187,6 +199,18 @@ private:
         names.register_name("y", "1", name_lifetime::persistent, answered("register for ever"));
         names.await_for("x", time_limit::for_ever(), answered("name_service.await_for"));
         names.list("", answered("name_service.list"));
+        auto& services = made<service_discovery>("sd");
+        service_instance instance("web", "127.0.0.1", 80);
+        services.register_instance(instance, answered("service_discovery.register_instance"));
+        service_instance lasting("web", "127.0.0.1", 81);
+        lasting.type = service_type::permanent;
+        services.register_instance(lasting, answered("register a permanent instance"));
+        services.resolve("web", answered("service_discovery.resolve"));
+        services.names(answered("service_discovery.names"));
+        made<service_cache>("sd", "web").next(0, answered("service_cache.next"));
+        auto& provider = made<service_provider>("sd", "web");
+        provider.choose(answered("service_provider.choose"));
+        provider.endpoints(answered("service_provider.endpoints"));
     }
 
     void ask_commit() {

@@ -159,6 +159,18 @@ private:
             "x", "", name_lifetime::session, answered("name_service.register_name"));
         names.resolve("x", answered("name_service.resolve"));
         names.list("", answered("name_service.list"));
+        auto& services = made<service_discovery>(objects_);
+        service_instance instance("web", "127.0.0.1", 80);
+        services.register_instance(instance, answered("service_discovery.register_instance"));
+        services.update(instance, answered("service_discovery.update"));
+        services.unregister(instance, answered("service_discovery.unregister"));
+        services.resolve("web", answered("service_discovery.resolve"));
+        services.names(answered("service_discovery.names"));
+        made<service_cache>(objects_, "web").next(0, answered("service_cache.next"));
+        auto& provider = made<service_provider>(objects_, "web");
+        provider.choose(answered("service_provider.choose"));
+        provider.try_choose(answered("service_provider.try_choose"));
+        provider.endpoints(answered("service_provider.endpoints"));
     }
 
     client& zk_;

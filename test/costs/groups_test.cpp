@@ -3,6 +3,8 @@
 #include <corozk/recipe/membership.hpp>
 #include <corozk/recipe/name_service.hpp>
 #include <corozk/recipe/rendezvous.hpp>
+#include <corozk/recipe/service_discovery.hpp>
+#include <corozk/recipe/service_provider.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -54,6 +56,46 @@ TEST_CASE("costs: name_service") {
         m.count("unregister, and it is seen", [&]() -> awaitable<void> {
             co_await mine.unregister("mail/b");
             co_await following.next();
+        });
+    });
+}
+
+TEST_CASE("costs: service_discovery") {
+    costs_of("service_discovery", 2, [](meter& m) {
+        service_discovery mine(m[0], m.path()), theirs(m[1], m.path());
+        // Of the same size in each run.
+        service_instance a("web", "10.0.0.5", 80), b = a, c = a;
+        for (service_instance* one : {&a, &b, &c})
+            one->registration_time = 1'700'000'000'000;
+        a.id = "a";
+        b.id = "b";
+        c.id = "c";
+        c.type = service_type::permanent;
+        m.count("the first instance is registered",
+                [&]() -> awaitable<void> { co_await mine.register_instance(a); });
+        m.count("register_instance",
+                [&]() -> awaitable<void> { co_await mine.register_instance(b); });
+        m.count("register_instance, permanent",
+                [&]() -> awaitable<void> { co_await mine.register_instance(c); });
+        m.count("resolve, 3 instances",
+                [&]() -> awaitable<void> { co_await theirs.resolve("web"); });
+        service_provider provider(m[1], m.path(), "web");
+        m.count("the first choice", [&]() -> awaitable<void> { co_await provider.choose(); });
+        m.count("another choice", [&]() -> awaitable<void> { co_await provider.choose(); });
+        service_cache cache(m[1], m.path(), "web");
+        std::uint64_t seen = 0;
+        auto next = [&]() -> awaitable<void> {
+            service_state state = co_await cache.next(seen);
+            seen = state.revision;
+        };
+        m.count("following begins", next);
+        m.count("update, and it is seen", [&]() -> awaitable<void> {
+            co_await mine.update(a);
+            co_await next();
+        });
+        m.count("unregister, and it is seen", [&]() -> awaitable<void> {
+            co_await mine.unregister(a);
+            co_await next();
         });
     });
 }

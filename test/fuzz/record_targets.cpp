@@ -5,6 +5,7 @@
 #include "operation/path.hpp"
 #include "recipe/configuration/rule.hpp"
 #include "recipe/counter/rule.hpp"
+#include "recipe/discovery/format.hpp"
 #include "recipe/two_phase_commit/rule.hpp"
 
 #include <algorithm>
@@ -169,6 +170,21 @@ void configurations(std::string_view input) {
             require(!path_problem("/c/" + std::string(input)), "a part has a node", input);
     }
     remove_versions(lines_of(input), input);
+}
+
+void service_instances(std::string_view input) {
+    auto instance = read_instance("web", "a", input);
+    if (!instance)
+        return;
+    auto data = write_instance(*instance);
+    require(data.has_value(), "what is read is written", input);
+    auto again = read_instance("other", "b", *data);
+    require(again.has_value(), "and read again", input);
+    require(again->uri() == instance->uri(), "with the same URI", input);
+    // Blanks in its variables are no part of them; numbers may be rounded.
+    again->uri_spec = instance->uri_spec;
+    again->payload = instance->payload;
+    require(*again == *instance, "and the same", input);
 }
 
 }  // namespace corozk::fuzz

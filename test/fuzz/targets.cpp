@@ -21,6 +21,7 @@ const std::vector<target>& all_targets() {
         {"configuration", configurations},
         {"election", elections},
         {"release_request", release_requests},
+        {"service_instance", service_instances},
         {"conversation", conversations},
         {"frame_stream", frame_streams},
     };

@@ -226,6 +226,19 @@ TEST_CASE("abandoned: those who follow nodes") {
                                for (;;)
                                    co_await watch.next();
                            });
+    abandon_at_every_stage("service discovery",
+                           [](client& zk, std::string path) -> awaitable<void> {
+                               service_discovery services(zk, path);
+                               service_instance instance("web", "127.0.0.1", 80);
+                               co_await services.register_instance(instance);
+                               service_cache cache(zk, path, "web");
+                               service_state state = co_await cache.next();
+                               co_await cache.next(state.revision);
+                           });
+    abandon_at_every_stage("service provider", [](client& zk, std::string path) -> awaitable<void> {
+        service_provider provider(zk, path, "nobody");
+        co_await provider.endpoints_for(1h);
+    });
 }
 
 }  // namespace corozk::testing::abandoned_test

@@ -138,6 +138,17 @@ TEST_CASE("default constructed recipes have no path, and their operations fail w
         CHECK(member_ec == errc::closed);
         auto [name_ec, entry] = co_await names.await_until("a", deadline, as_tuple());
         CHECK(name_ec == errc::closed);
+        service_discovery services;
+        service_cache instances;
+        service_provider provider;
+        auto [services_ec, found] = co_await services.resolve("web", as_tuple());
+        CHECK(services_ec == errc::closed);
+        auto [instances_ec, shown] = co_await instances.next(as_tuple());
+        CHECK(instances_ec == errc::closed);
+        CHECK(instances.current().revision == 0);
+        auto [provider_ec, chosen] = co_await provider.choose_until(deadline, as_tuple());
+        CHECK(provider_ec == errc::closed);
+        provider.report_failure(chosen);
         auto [met, point] = co_await meeting.await_until(deadline, as_tuple());
         CHECK(met == errc::closed);
         auto [decided, outcome] = co_await coordinator.decide_until(deadline, as_tuple());

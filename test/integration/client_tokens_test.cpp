@@ -8,6 +8,7 @@
 #include <corozk/recipe/lock.hpp>
 #include <corozk/recipe/membership.hpp>
 #include <corozk/recipe/name_service.hpp>
+#include <corozk/recipe/service_discovery.hpp>
 
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -296,6 +297,13 @@ TEST_CASE("token: it follows the arguments that are given, whatever could be giv
         name_service names(zk, path + "/names");
         good(co_await names.register_name("n", "v", tuple));
         good(co_await names.list(tuple));
+        service_discovery services(zk, path + "/services");
+        service_instance instance("web", "127.0.0.1", 80);
+        good(co_await services.register_instance(instance, tuple));
+        good(co_await services.unregister(instance, tuple));
+        good(co_await services.names(tuple));
+        service_cache instances(zk, path + "/services", "web");
+        good(co_await instances.next(tuple));
         // A handler that captures nothing, which could be taken for a number or a truth value.
         zk.set(path + "/a", "last", [](error_code, corozk::stat) {});
         zk.erase(path + "/p/q", [](error_code) {});

@@ -96,6 +96,13 @@ TEST_CASE("assigned over: what stood for it goes") {
         co_await names.register_name("n", "1", name_lifetime::session);
         names = std::move(other_names);
         co_await nothing_left(path + "/names");
+
+        service_discovery services(zk, path + "/services");
+        service_discovery other_services(zk, elsewhere);
+        service_instance instance("web", "127.0.0.1", 80);
+        co_await services.register_instance(instance);
+        services = std::move(other_services);
+        co_await nothing_left(path + "/services/web");
     });
 }
 

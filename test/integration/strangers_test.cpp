@@ -223,6 +223,13 @@ TEST_CASE("strangers: configurations, caches, members, names, meetings, transact
         rendezvous my_meeting(insider, folder + "/meeting", mine<rendezvous_options>());
         co_await my_group.join("me");
         co_await my_names.register_name("service", "address");
+        service_discovery my_services(
+            insider, folder + "/services", mine<service_discovery_options>());
+        service_instance instance("web", "127.0.0.1", 80), lasting = instance;
+        lasting.id += "-lasting";
+        lasting.type = service_type::permanent;
+        co_await my_services.register_instance(instance);
+        co_await my_services.register_instance(lasting);
         co_await my_meeting.publish("here");
         co_await locked_up(insider, stranger, folder);
 
@@ -261,6 +268,19 @@ TEST_CASE("strangers: configurations, caches, members, names, meetings, transact
         co_await refused(their_names.await_for("service", 20s));
         co_await refused(their_names.list());
         co_await refused(their_name.next());
+        service_discovery their_services(stranger, folder + "/services");
+        service_cache their_cache(stranger, folder + "/services", "web");
+        service_provider their_provider(stranger, folder + "/services", "web");
+        co_await refused(their_services.register_instance(lasting));
+        co_await refused(their_services.register_instance(instance));
+        co_await refused(their_services.update(lasting));
+        co_await refused(their_services.unregister(lasting));
+        co_await refused(their_services.resolve("web"));
+        co_await refused(their_services.names());
+        co_await refused(their_cache.next());
+        co_await refused(their_provider.choose());
+        co_await refused(their_provider.try_choose());
+        co_await refused(their_provider.endpoints());
         co_await refused(their_meeting.publish("theirs"));
         co_await refused(their_meeting.await());
         co_await refused(their_meeting.next());

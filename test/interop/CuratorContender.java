@@ -11,9 +11,14 @@
 //   task=put        put `count` items named after us into the queue at PATH
 //   task=take       take items until one is "stop"; print them
 //   task=add        add 1 to the counter at PATH, `count` times
+//   task=register   register the instance `identity` of the service "web" at PATH, as our instances are
+//                   (see discovery_test.cpp), until RECORD/leave is there
+//   task=find       print the instances of the service "web" at PATH whenever they change, and which
+//                   of them a provider chooses, until RECORD/leave is there
 //
 // The names and values: kind (mutex, shared, semaphore, semaphore_mutex, election, queue, long,
-// integer, shared_count), contenders, handovers, together, limit, count, identity, node, role.
+// integer, shared_count, dynamic, static), contenders, handovers, together, limit, count, identity, node,
+// role, session (its timeout in milliseconds).
 //
 // What happens inside is written down at RECORD through a session of its own, see record.hpp.
 
@@ -38,8 +43,17 @@ import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.locks.Revoker;
 import org.apache.curator.framework.recipes.queue.SimpleDistributedQueue;
 import org.apache.curator.framework.recipes.shared.SharedCount;
+import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 import org.apache.curator.retry.RetryNTimes;
+import org.apache.curator.x.discovery.ServiceCache;
+import org.apache.curator.x.discovery.ServiceDiscovery;
+import org.apache.curator.x.discovery.ServiceDiscoveryBuilder;
+import org.apache.curator.x.discovery.ServiceInstance;
+import org.apache.curator.x.discovery.ServiceProvider;
+import org.apache.curator.x.discovery.ServiceType;
+import org.apache.curator.x.discovery.UriSpec;
+import org.apache.curator.x.discovery.details.ServiceCacheListener;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.data.Stat;
@@ -90,7 +104,7 @@ public final class CuratorContender {
         CuratorFramework client =
                 CuratorFrameworkFactory.builder()
                         .connectString(options.get("hosts"))
-                        .sessionTimeoutMs(30_000)
+                        .sessionTimeoutMs(options.number("session", 30_000))
                         .connectionTimeoutMs(30_000)
                         .retryPolicy(new ExponentialBackoffRetry(100, 3))
                         .build();
@@ -409,6 +423,96 @@ public final class CuratorContender {
         if (!result.succeeded()) throw new IllegalStateException("the counter was not changed");
     }
 
+    static ServiceDiscovery<String> discovery(CuratorFramework client, Options options)
+            throws Exception {
+        ServiceDiscovery<String> discovery =
+                ServiceDiscoveryBuilder.builder(String.class)
+                        .client(client)
+                        .basePath(options.get("path"))
+                        .build();
+        discovery.start();
+        return discovery;
+    }
+
+    static void register(Options options) throws Exception {
+        Record record = new Record(options);
+        CuratorFramework client = connect(options);
+        ServiceDiscovery<String> discovery = discovery(client, options);
+        ServiceInstance<String> instance =
+                ServiceInstance.<String>builder()
+                        .name("web")
+                        .id(options.get("identity"))
+                        .address("127.0.0.1")
+                        .port(8080)
+                        .sslPort(8443)
+                        .payload("\u00e4 \"text\"")
+                        .serviceType(
+                                options.get("kind").equals("static")
+                                        ? ServiceType.STATIC
+                                        : ServiceType.DYNAMIC)
+                        .uriSpec(new UriSpec("{scheme}://{address}:{ssl-port}/{[}x{]}"))
+                        .build();
+        discovery.registerService(instance);
+        say("registered");
+        record.waitForLeave();
+        discovery.close();
+        client.close();
+        record.client.close();
+    }
+
+    /** Instances as one line. */
+    static String print(List<ServiceInstance<String>> instances) {
+        List<String> texts = new ArrayList<>();
+        for (ServiceInstance<String> instance : instances) {
+            texts.add(
+                    instance.getId()
+                            + " "
+                            + instance.buildUriSpec()
+                            + " "
+                            + instance.getPort()
+                            + " "
+                            + instance.getServiceType()
+                            + " "
+                            + instance.isEnabled()
+                            + " "
+                            + instance.getPayload());
+        }
+        texts.sort(null);
+        return String.join("; ", texts);
+    }
+
+    static void find(Options options) throws Exception {
+        Record record = new Record(options);
+        CuratorFramework client = connect(options);
+        ServiceDiscovery<String> discovery = discovery(client, options);
+        ServiceProvider<String> provider =
+                discovery.serviceProviderBuilder().serviceName("web").build();
+        provider.start();
+        ServiceCache<String> cache = discovery.serviceCacheBuilder().name("web").build();
+        cache.addListener(
+                new ServiceCacheListener() {
+                    @Override
+                    public void cacheChanged() {
+                        say("found " + print(cache.getInstances()));
+                    }
+
+                    @Override
+                    public void stateChanged(CuratorFramework c, ConnectionState state) {}
+                });
+        cache.start();
+        say("found " + print(cache.getInstances()));
+        record.waitForLeave();
+        say("queried " + print(new ArrayList<>(discovery.queryForInstances("web"))));
+        say("services " + String.join(" ", discovery.queryForNames()));
+        ServiceInstance<String> chosen = provider.getInstance();
+        say("chosen " + (chosen == null ? "nobody" : chosen.getId()));
+        cache.close();
+        provider.close();
+        discovery.close();
+        client.close();
+        record.client.close();
+    }
+
     static void perform(Options options) throws Exception {
         switch (options.get("task")) {
             case "contend": contend(options); break;
@@ -419,6 +523,8 @@ public final class CuratorContender {
             case "put": put(options); break;
             case "take": take(options); break;
             case "add": add(options); break;
+            case "register": register(options); break;
+            case "find": find(options); break;
             default: throw new IllegalArgumentException("no such task: " + options.get("task"));
         }
     }

@@ -8,6 +8,8 @@
 #include <corozk/recipe/membership.hpp>
 #include <corozk/recipe/name_service.hpp>
 #include <corozk/recipe/rendezvous.hpp>
+#include <corozk/recipe/service_discovery.hpp>
+#include <corozk/recipe/service_provider.hpp>
 
 #include <chrono>
 
@@ -73,6 +75,25 @@ awaitable<void> name_services(client& c, std::string folder) {
     co_await for_a_second(followed.next());
 }
 
+awaitable<void> services(client& c, std::string folder) {
+    service_discovery discovery(c, folder);
+    service_instance dynamic("web", "10.0.0.5", 80), lasting = dynamic;
+    lasting.id = "lasting";
+    lasting.type = service_type::permanent;
+    co_await discovery.register_instance_for(dynamic, 2s);
+    co_await discovery.register_instance_for(lasting, 2s);
+    co_await for_a_second(discovery.update(lasting));
+    co_await discovery.resolve("web");
+    co_await discovery.names();
+    service_cache cache(c, folder, "web");
+    co_await for_a_second(cache.next());
+    service_provider provider(c, folder, "web");
+    co_await provider.choose_for(1s);
+    co_await provider.endpoints_for(1s);
+    co_await discovery.unregister(lasting);
+    co_await discovery.unregister(dynamic);
+}
+
 awaitable<void> meetings(client& c, std::string folder) {
     rendezvous point(c, folder + "/point");
     co_await point.publish_for("host-1:5000", 2s);
@@ -94,6 +115,7 @@ const std::vector<scenario>& data_scenarios() {
         {"membership", members},
         {"name_service", name_services},
         {"rendezvous", meetings},
+        {"service_discovery", services},
     };
     return all;
 }

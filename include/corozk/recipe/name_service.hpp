@@ -73,6 +73,9 @@ private:
  * A name may have several components ("printers/second-floor"). A node without data is merely a
  * parent of other names, so a value is never empty.
  *
+ * The plain form of service discovery: any value, one registration per name. For a service with
+ * several instances, load balancing, or Curator programs, use `service_discovery`.
+ *
  * @cancellation Terminal, partial, total: all operations complete at once with
  * `boost::asio::error::operation_aborted`. A cancelled session-bound registration is undone in the
  * background; a persistent one, and `unregister`, may be applied if in flight.

@@ -3,15 +3,7 @@
 
 #include "operation/path.hpp"
 
-#include <limits>
-
 namespace corozk::detail {
-
-std::int64_t session_of(const stat& record) noexcept {
-    constexpr std::int64_t container = std::numeric_limits<std::int64_t>::min();
-    bool ttl = (static_cast<std::uint64_t>(record.ephemeral_owner) >> 56U) == 0xffU;
-    return ttl || record.ephemeral_owner == container ? 0 : record.ephemeral_owner;
-}
 
 member_info describe_member(const std::string& name, const node_view& view) {
     member_info member(name, view.data);

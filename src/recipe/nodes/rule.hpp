@@ -22,10 +22,6 @@ namespace corozk::detail {
 //     one reported before: nothing is derived from events. A node with another czxid is another
 //     one. Identical data that was written again, as after a lost response, is not a difference.
 
-/// The session that owns an ephemeral node; 0 for others: container and TTL nodes have a marker in
-/// the same field.
-std::int64_t session_of(const stat& record) noexcept;
-
 // Group membership: <path>/<name> is an ephemeral node with the member's data; other children are
 // ignored. A member is one incarnation of a name: one that was replaced during an outage is
 // reported as having left and joined.

@@ -3,10 +3,20 @@
 
 #include <corozk/types.hpp>
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 
 namespace corozk::detail {
+
+/// The session that owns an ephemeral node; 0 for others: container and TTL nodes have a marker in
+/// the same field.
+inline std::int64_t session_of(const stat& record) noexcept {
+    constexpr std::int64_t container = std::numeric_limits<std::int64_t>::min();
+    bool ttl = (static_cast<std::uint64_t>(record.ephemeral_owner) >> 56U) == 0xffU;
+    return ttl || record.ephemeral_owner == container ? 0 : record.ephemeral_owner;
+}
 
 /// A snapshot of a node.
 struct node_view {

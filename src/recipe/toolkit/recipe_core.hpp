@@ -177,13 +177,14 @@ private:
 /// Serves a call by attempts, `attempt(core, arguments..., values...)`, until one of them succeeds or
 /// fails permanently. The arguments are the same objects in all attempts.
 template <class Core, class... Values, class Attempt, class... Arguments>
-task<> serve(std::shared_ptr<Core> core,
-             any_handler<void(error_code, Values...)> handler,
-             Attempt attempt,
-             Arguments... arguments) {
+task<> serve_until(std::shared_ptr<Core> core,
+                   any_handler<void(error_code, Values...)> handler,
+                   time_point deadline,
+                   Attempt attempt,
+                   Arguments... arguments) {
     port& p = core->get_port();
     signal wake(p);
-    waiting_call<Values...> call(*core, std::move(handler), wake);
+    waiting_call<Values...> call(*core, std::move(handler), wake, deadline);
     while (!call.over()) {
         std::tuple<Values...> values;
         auto begin = [&](Values&... v) { return attempt(*core, arguments..., v...); };
@@ -194,6 +195,16 @@ task<> serve(std::shared_ptr<Core> core,
         auto complete = [&](Values&... v) { call.complete(ec, std::move(v)...); };
         std::apply(complete, values);
     }
+}
+
+/// Same as above, without a deadline.
+template <class Core, class... Values, class Attempt, class... Arguments>
+task<> serve(std::shared_ptr<Core> core,
+             any_handler<void(error_code, Values...)> handler,
+             Attempt attempt,
+             Arguments... arguments) {
+    return serve_until(
+        std::move(core), std::move(handler), no_deadline, attempt, std::move(arguments)...);
 }
 
 /// Serves a call if the object can be used.

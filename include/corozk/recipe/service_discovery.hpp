@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corozk/client.hpp>
+#include <corozk/detail/recipe_object.hpp>
+#include <corozk/recipe/service_types.hpp>
+#include <corozk/time_limit.hpp>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace corozk {
+
+namespace detail {
+class service_discovery_impl;
+class service_cache_impl;
+}  // namespace detail
+
+/** @brief Options of service discovery. */
+struct service_discovery_options {
+    service_discovery_options() = default;
+
+    /// Whether registration of a dynamic instance waits while its id belongs to another session, or
+    /// to a static or permanent instance. Otherwise it fails with `errc::already_exists`. It always
+    /// waits for an earlier session of the same object.
+    bool wait_for_predecessor = true;
+
+    /// ACL of the instances' nodes and of missing parents. Empty means open to everyone.
+    corozk::acl acl;
+};
+
+/**
+ * @brief Registers and finds instances of services, in the format of Curator's `ServiceDiscovery`.
+ *
+ * Programs of both kinds can share a path: an instance is a node `path/service/id` with JSON data.
+ * Without Curator programs, and where a name has one value, `name_service` is simpler.
+ *
+ * A dynamic instance stays registered until `unregister`: after session loss it is registered again
+ * in the next session with its latest data, as soon as the server has deleted the node of the lost
+ * session; so it is when another client deletes its node. Static and permanent instances are
+ * persistent nodes, which remain when this object is destroyed (Curator's `close` deletes its own).
+ *
+ * A node that is no valid instance is skipped and logged. Unknown fields are ignored.
+ *
+ * @cancellation
+ * | operation | terminal, partial, total |
+ * |---|---|
+ * | `register_instance` | completes at once; a dynamic instance is unregistered in the background; another one may be registered if in flight |
+ * | `update` | completes at once; a dynamic instance is updated in the background; another one may be updated if in flight |
+ * | `unregister` | completes at once; a dynamic instance is unregistered in the background; another one may be if in flight |
+ * | `resolve`, `names` | completes at once |
+ *
+ * @executor As `client`. The destructor unregisters dynamic instances in the background.
+ *
+ * @origin Curator's x-discovery; CURATOR-164, CURATOR-275.
+ */
+class COROZK_DECL service_discovery : public detail::recipe_object<detail::service_discovery_impl> {
+public:
+    /** @brief The services below `path`, Curator's base path. Nothing is sent. */
+    service_discovery(const client& c,
+                      std::string path,
+                      service_discovery_options options = service_discovery_options());
+
+    service_discovery() noexcept = default;
+
+    /**
+     * @brief Registers an instance. A static or permanent one that exists is replaced.
+     *
+     * @completes `void(error_code)`, after its node was created.
+     *
+     * @errors
+     * - `errc::busy`: this object has registered, or is unregistering, a dynamic instance with the
+     *   same name and id.
+     * - `errc::already_exists`: the id is that of a dynamic instance, if this one is static or
+     *   permanent, or without `wait_for_predecessor`.
+     * - `errc::bad_option`: the payload is not JSON, a text is not UTF-8, braces in `uri_spec` are
+     *   not paired, or the type is `dynamic_sequential`.
+     * - `errc::bad_path`: the name or the id is not a valid node name, such as the empty one.
+     * - `errc::too_large`, `zk_errc::no_auth`, `zk_errc::invalid_acl`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto register_instance(service_instance instance, Token&& token = Token{}) {
+        return register_instance_for(
+            std::move(instance), time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). A
+     *         static or permanent instance may be registered nevertheless. */
+    template <class Token = default_token>
+    auto register_instance_for(service_instance instance,
+                               time_limit limit,
+                               Token&& token = Token{}) {
+        std::string about = instance.name;
+        return initiate_about<&start_register>("service_discovery.register_instance",
+                                               std::move(about),
+                                               std::forward<Token>(token),
+                                               std::move(instance),
+                                               limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto register_instance_until(service_instance instance,
+                                 time_limit::time_point deadline,
+                                 Token&& token = Token{}) {
+        return register_instance_for(
+            std::move(instance), time_limit::until(deadline), std::forward<Token>(token));
+    }
+
+    /**
+     * @brief Replaces the data of a dynamic instance that this object has registered, for this
+     *        session and later ones, or of any static or permanent instance.
+     *
+     * @completes `void(error_code)`, after it was written.
+     *
+     * @errors `errc::not_a_member` (a dynamic instance that this object has not registered),
+     * `zk_errc::no_node` (another one that does not exist), `errc::bad_option`, `errc::bad_path`,
+     * `errc::too_large`, `zk_errc::no_auth`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto update(service_instance instance, Token&& token = Token{}) {
+        std::string about = instance.name;
+        return initiate_about<&start_update>("service_discovery.update",
+                                             std::move(about),
+                                             std::forward<Token>(token),
+                                             std::move(instance));
+    }
+
+    /**
+     * @brief Unregisters an instance, also one that another client has registered (which may
+     *        register it again).
+     *
+     * @completes `void(error_code)`, after its node was deleted or its session has ended.
+     *
+     * @errors `zk_errc::no_node` (not registered), `errc::bad_path`, `zk_errc::no_auth`,
+     * `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto unregister(std::string service, std::string id, Token&& token = Token{}) {
+        return initiate_about<&start_unregister>("service_discovery.unregister",
+                                                 service,
+                                                 std::forward<Token>(token),
+                                                 std::move(service),
+                                                 std::move(id));
+    }
+
+    /** @brief Same as above. */
+    template <class Token = default_token>
+    auto unregister(const service_instance& instance, Token&& token = Token{}) {
+        return unregister(instance.name, instance.id, std::forward<Token>(token));
+    }
+
+    /**
+     * @brief Gets the instances of a service, sorted by node name; none if it does not exist. Shows
+     *        what this client has registered or seen, also in earlier sessions.
+     *
+     * @completes `void(error_code, std::vector<service_instance>)`
+     *
+     * @errors `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto resolve(std::string service, Token&& token = Token{}) {
+        return initiate_about<&start_resolve>(
+            "service_discovery.resolve", service, std::forward<Token>(token), std::move(service));
+    }
+
+    /**
+     * @brief Gets the names of the services, sorted; none if the path does not exist. The server
+     *        may list a service for a minute after its last instance.
+     *
+     * @completes `void(error_code, std::vector<std::string>)`
+     *
+     * @errors `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto names(Token&& token = Token{}) {
+        return initiate<&start_names>("service_discovery.names", std::forward<Token>(token));
+    }
+
+private:
+    static void start_register(const impl_ptr&, service_instance, time_limit, handler_of<>);
+    static void start_update(const impl_ptr&, service_instance, handler_of<>);
+    static void start_unregister(const impl_ptr&, std::string, std::string, handler_of<>);
+    static void start_resolve(const impl_ptr&,
+                              std::string,
+                              handler_of<std::vector<service_instance>>);
+    static void start_names(const impl_ptr&, handler_of<std::vector<std::string>>);
+};
+
+/**
+ * @brief A local copy of a service's instances that is updated by watches: a `children_cache`.
+ *
+ * The service need not exist. A node that is no valid instance is listed in
+ * `service_state::malformed`, and logged once per change. States never go back, also if the session
+ * is lost and the next one's server lags.
+ *
+ * @cancellation Terminal, partial, total: completes at once; a later `next` still returns the state.
+ *
+ * @executor As `client`. The destructor removes the watches.
+ *
+ * @origin Curator's `ServiceCache`, which a malformed instance keeps from being read; CURATOR-328.
+ */
+class COROZK_DECL service_cache : public detail::recipe_object<detail::service_cache_impl> {
+public:
+    service_cache() noexcept = default;
+
+    /** @brief A copy of the service at `path/service`. Starts reading. */
+    service_cache(const client& c, const std::string& path, const std::string& service);
+
+    /** @brief The latest state. */
+    service_state current() const;
+
+    /**
+     * @brief Waits for a state with another revision than the one seen before (0: any). Intermediate
+     *        states may be skipped, the latest never is.
+     *
+     * @completes `void(error_code, service_state)`
+     *
+     * @errors `zk_errc::no_auth` (the service may not be read; each `next` tries again),
+     * `errc::bad_path`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto next(std::uint64_t seen, Token&& token = Token{}) {
+        return initiate<&start_next>("service_cache.next", std::forward<Token>(token), seen);
+    }
+
+    /** @brief Same as `next(0)`. */
+    template <detail::token_not<std::uint64_t> Token = default_token>
+    auto next(Token&& token = Token{}) {
+        return next(0, std::forward<Token>(token));
+    }
+
+private:
+    static void start_next(const impl_ptr&, std::uint64_t seen, handler_of<service_state>);
+};
+
+}  // namespace corozk

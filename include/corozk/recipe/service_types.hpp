@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corozk/detail/export.hpp>
+
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/udp.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace corozk {
+
+/** @brief The lifetime of a registration; Curator's `ServiceType`. */
+enum class service_type : std::uint8_t {
+    dynamic,             ///< That of the registering object; registered again in each session.
+    static_,             ///< Until it is unregistered. Curator's REST server expires it.
+    permanent,           ///< Until it is unregistered.
+    dynamic_sequential,  ///< Registered by Curator 5 only: as dynamic, numbered by the server.
+};
+
+/** @brief An instance of a service; Curator's `ServiceInstance`. */
+struct service_instance {
+    service_instance() = default;
+    /** @brief With a random id (a UUID), and the current time as `registration_time`. */
+    COROZK_DECL service_instance(std::string name, std::string address, std::uint16_t port);
+
+    std::string name;                       ///< The name of the service: a node name.
+    std::string id;                         ///< A node name, unique within the service.
+    std::string address;                    ///< An IP address or a host name.
+    std::optional<std::uint16_t> port;      ///< The port.
+    std::optional<std::uint16_t> ssl_port;  ///< The port for TLS.
+    std::string payload;                    ///< Any JSON text; empty: none (`null`).
+
+    std::int64_t registration_time = 0;  ///< Milliseconds since 1970 (UTC); informative.
+
+    service_type type = service_type::dynamic;  ///< The lifetime.
+
+    /// A template for `uri`, such as "{scheme}://{address}:{port}/api"; empty: none. The variables
+    /// are scheme ("https" if there is an SSL port, otherwise "http"), name, id, address, port,
+    /// ssl-port, registration-time-utc, service-type, and [ and ], which stand for braces.
+    std::string uri_spec;
+
+    bool enabled = true;  ///< Otherwise a `service_provider` does not choose it.
+
+    /// The session that owns it; 0 for static and permanent ones. Not part of the data.
+    std::int64_t session_id = 0;
+    /// Increases with each registration, but not by updates (`czxid`). Not part of the data.
+    std::int64_t incarnation = 0;
+
+    /** @brief The URI by `uri_spec`. Unknown variables are empty. */
+    COROZK_DECL std::string uri() const;
+
+    /** @brief Sets a payload that is a string, which Curator's `String` payloads are. */
+    COROZK_DECL void set_text(std::string_view text);
+
+    /** @brief The payload, if it is a string. */
+    COROZK_DECL std::optional<std::string> text() const;
+
+    friend bool operator==(const service_instance&, const service_instance&) = default;
+};
+
+/** @brief The state of a service in a `service_cache`. */
+struct service_state {
+    service_state() = default;
+    std::uint64_t revision = 0;               ///< Incremented by every change; 0: not read yet.
+    std::vector<service_instance> instances;  ///< Sorted by id.
+    std::vector<std::string> malformed;  ///< Children that are no valid instances, by node name.
+};
+
+/** @brief Where to reach an instance: an endpoint for `boost::asio::async_connect`. */
+class service_endpoint {
+public:
+    service_endpoint() = default;
+    service_endpoint(boost::asio::ip::address address,
+                     std::uint16_t port,
+                     std::shared_ptr<const service_instance> of)
+        : address_(std::move(address)), port_(port), instance_(std::move(of)) {}
+
+    const boost::asio::ip::address& address() const noexcept { return address_; }  ///< The address.
+    std::uint16_t port() const noexcept { return port_; }                          ///< The port.
+
+    /** @brief The instance. Not of a default-constructed endpoint. */
+    const service_instance& instance() const noexcept { return *instance_; }
+
+    /** @brief The host name or address that the instance has registered. */
+    const std::string& host_name() const noexcept { return instance_->address; }
+    /** @brief The port as text. */
+    std::string service_name() const { return std::to_string(port_); }
+
+    operator boost::asio::ip::tcp::endpoint() const { return {address_, port_}; }  // NOLINT
+    operator boost::asio::ip::udp::endpoint() const { return {address_, port_}; }  // NOLINT
+
+private:
+    boost::asio::ip::address address_;
+    std::uint16_t port_ = 0;
+    std::shared_ptr<const service_instance> instance_;
+};
+
+/**
+ * @brief The endpoints of a service's available instances, in the order in which to try them.
+ *
+ * A range like the results of an Asio resolver: pass it, or its iterators, to
+ * `boost::asio::async_connect`. With iterators the result says which instance was connected to.
+ */
+class service_endpoints {
+public:
+    using value_type = service_endpoint;                                   ///< An endpoint.
+    using const_iterator = std::vector<service_endpoint>::const_iterator;  ///< Constant.
+    using iterator = const_iterator;                                       ///< Constant, too.
+
+    service_endpoints() = default;
+    explicit service_endpoints(std::vector<service_endpoint> list) : list_(std::move(list)) {}
+
+    const_iterator begin() const noexcept { return list_.begin(); }  ///< The first to try.
+    const_iterator end() const noexcept { return list_.end(); }      ///< The end.
+    std::size_t size() const noexcept { return list_.size(); }       ///< How many.
+    bool empty() const noexcept { return list_.empty(); }            ///< Never from a provider.
+
+private:
+    std::vector<service_endpoint> list_;
+};
+
+}  // namespace corozk

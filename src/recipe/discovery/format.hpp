@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "recipe/toolkit/node_view.hpp"
+#include <corozk/recipe/service_types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace corozk::detail {
+
+// Service discovery, in the format of Curator's x-discovery: the data of base/service/id is a JSON
+// object.
+//
+//   * A dynamic instance is an ephemeral node, which is re-created until its owner gives it up
+//     (toolkit/kept_node); static and permanent ones are persistent nodes.
+//   * The same data is written after session loss as before, so that repeating a registration or an
+//     update after a lost response is not a difference.
+//   * Unknown fields are ignored; `enabled` is written only if false, as Curator before 2.11 rejects
+//     fields that it does not know. Missing fields have the values that Curator gives them.
+//   * What is no instance is skipped and told: by name in a `service_state`, and in the log once per
+//     change. It ends nothing. Data is parsed up to a size and a depth.
+//   * An instance is known by its node's name: two whose data has the same id are two.
+
+/// What a server accepts by default.
+inline constexpr std::size_t largest_instance = 1024 * 1024;
+
+/// The data of an instance's node; nothing if it cannot be written: a payload that is not JSON, a text
+/// that is not UTF-8, a template with unpaired braces.
+std::optional<std::string> write_instance(const service_instance& instance);
+
+/// @param node its name, which is the id unless the data has another one
+std::optional<service_instance> read_instance(std::string_view service,
+                                              std::string_view node,
+                                              std::string_view data);
+
+/// Same as above, with what the node's metadata says.
+std::optional<service_instance> read_instance(std::string_view service,
+                                              std::string_view node,
+                                              const std::string& data,
+                                              const stat& record);
+
+/// The path of a service, or of one of its instances; nothing if a name is invalid.
+std::optional<std::string> service_path(std::string_view base, std::string_view service);
+std::optional<std::string> instance_path(std::string_view base,
+                                         std::string_view service,
+                                         std::string_view id);
+
+/// The instances of a service by node name, parsed once per change of a node.
+class instance_table {
+public:
+    struct entry {
+        std::int64_t mzxid = 0;
+        std::shared_ptr<const service_instance> instance;  ///< null: malformed
+    };
+
+    explicit instance_table(std::string service) : service_(std::move(service)) {}
+
+    /// @return the names of nodes that have become malformed
+    std::vector<std::string> update(const std::map<std::string, node_data>& nodes);
+
+    const std::map<std::string, entry>& entries() const noexcept { return entries_; }
+
+private:
+    std::string service_;
+    std::map<std::string, entry> entries_;
+};
+
+}  // namespace corozk::detail

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/ensure_path.hpp"
+#include "driver/port.hpp"
+#include "driver/request.hpp"
+#include "operation/path.hpp"
+#include "recipe/discovery/followed_service.hpp"
+#include "recipe/discovery/format.hpp"
+#include "recipe/toolkit/background_deleter.hpp"
+#include "recipe/toolkit/forward_read.hpp"
+#include "recipe/toolkit/kept_node.hpp"
+#include "recipe/toolkit/read_children.hpp"
+#include "recipe/toolkit/recipe_core.hpp"
+#include <corozk/recipe/service_discovery.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace corozk {
+
+namespace detail {
+
+class service_discovery_impl final : public recipe_core {
+public:
+    service_discovery_impl(port& p, std::string base, service_discovery_options options_)
+        : recipe_core(p, "service discovery", std::move(base)), options(std::move(options_)) {}
+
+    void stop() noexcept override {
+        recipe_core::stop();
+        for (auto& [path, node] : kept)
+            node->abandon();
+        kept.clear();
+    }
+
+    /// The node of a dynamic instance that this object has registered, or null.
+    kept_node* find(const std::string& path) {
+        auto found = kept.find(path);
+        return found != kept.end() && found->second->wanted() ? found->second.get() : nullptr;
+    }
+
+    const service_discovery_options options;
+    std::map<std::string, std::shared_ptr<kept_node>> kept;  ///< the dynamic instances, by path
+};
+
+namespace {
+
+/// One attempt to write the node of a static or permanent instance.
+task<error_code> write_once(service_discovery_impl& self,
+                            const std::string& path,
+                            const std::string& data,
+                            bool create_missing) {
+    port& p = self.get_port();
+    if (create_missing) {
+        request create(p, op_code::create, path);
+        create.data = data;
+        create.entries = self.options.acl;
+        error_code ec = co_await create;
+        if (ec == zk_errc::no_node) {
+            ec = co_await ensure_path(p, std::string(parent_path(path)), self.options.acl);
+            if (!ec)
+                ec = zk_errc::connection_loss;  // try again
+            co_return ec;
+        }
+        if (ec != zk_errc::node_exists)
+            co_return ec;
+    }
+    request read(p, op_code::get, path);
+    error_code ec = co_await read_forward(p, read);
+    if (ec == zk_errc::no_node && create_missing)
+        co_return zk_errc::connection_loss;
+    if (ec)
+        co_return ec;
+    // It is deleted with its session, whose client keeps it.
+    if (session_of(read.record) != 0)
+        co_return create_missing ? errc::already_exists : errc::not_a_member;
+    if (read.answer == data)
+        co_return error_code();
+    request set(p, op_code::set, path);
+    set.data = data;
+    set.version = read.record.version;
+    ec = co_await set;
+    bool again = ec == zk_errc::bad_version || (ec == zk_errc::no_node && create_missing);
+    co_return again ? make_error_code(zk_errc::connection_loss) : ec;
+}
+
+task<error_code> unregister_instance(service_discovery_impl& self, const std::string& path) {
+    bool erased = false;
+    error_code ec = co_await erase_one(self.get_port(), path, erased);
+    co_return ec || erased ? ec : make_error_code(zk_errc::no_node);
+}
+
+task<error_code> resolve_service(service_discovery_impl& self,
+                                 const std::string& service,
+                                 const std::string& path,
+                                 std::vector<service_instance>& instances) {
+    port& p = self.get_port();
+    std::map<std::string, node_view> found;
+    error_code ec = co_await read_children(p, path, found);
+    if (ec)
+        co_return ec;
+    for (const auto& [name, node] : found) {
+        if (auto instance = read_instance(service, name, node.data, node.stat))
+            instances.push_back(std::move(*instance));
+        else
+            report_malformed(p, join_path(path, name));
+    }
+    co_return error_code();
+}
+
+task<error_code> list_services(service_discovery_impl& self, std::vector<std::string>& names) {
+    request listing(self.get_port(), op_code::children, self.path());
+    error_code ec = co_await read_forward(self.get_port(), listing);
+    if (ec == zk_errc::no_node)
+        co_return error_code();
+    for (std::size_t i = 0; !ec && i < listing.names.size(); ++i)
+        names.emplace_back(listing.names[i]);
+    std::sort(names.begin(), names.end());
+    co_return ec;
+}
+
+/// Whether the object and the path, if there is one, can be used.
+template <class... Values>
+bool discovery_usable(const std::shared_ptr<service_discovery_impl>& impl,
+                      const std::optional<std::string>& path,
+                      any_handler<void(error_code, Values...)>& handler) {
+    if (!usable_at_path(impl, handler))
+        return false;
+    if (!path)
+        refuse(impl, std::move(handler), errc::bad_path);
+    return path.has_value();
+}
+
+/// Same as above, for an instance that is to be written; then sets `data`.
+bool can_write(const std::shared_ptr<service_discovery_impl>& impl,
+               const service_instance& instance,
+               const std::optional<std::string>& path,
+               std::string& data,
+               any_handler<void(error_code)>& handler) {
+    if (!discovery_usable(impl, path, handler))
+        return false;
+    auto written = write_instance(instance);
+    if (!written || instance.type == service_type::dynamic_sequential) {
+        refuse(impl, std::move(handler), errc::bad_option);
+        return false;
+    }
+    if (written->size() > largest_instance) {
+        refuse(impl, std::move(handler), errc::too_large);
+        return false;
+    }
+    data = std::move(*written);
+    return true;
+}
+
+std::optional<std::string> path_of(const std::shared_ptr<service_discovery_impl>& impl,
+                                   const service_instance& instance) {
+    return impl ? instance_path(impl->path(), instance.name, instance.id) : std::nullopt;
+}
+
+}  // namespace
+
+}  // namespace detail
+
+service_discovery::service_discovery(const client& c,
+                                     std::string path,
+                                     service_discovery_options options)
+    : recipe_object(c.implementation(), std::move(path), std::move(options)) {}
+
+void service_discovery::start_register(const impl_ptr& impl,
+                                       service_instance instance,
+                                       time_limit limit,
+                                       handler_of<> handler) {
+    auto path = detail::path_of(impl, instance);
+    std::string data;
+    if (!detail::can_write(impl, instance, path, data, handler))
+        return;
+    detail::port& p = impl->get_port();
+    const auto deadline = limit.from(p.now());
+    if (instance.type != service_type::dynamic) {
+        p.spawn(detail::serve_until(impl,
+                                    std::move(handler),
+                                    deadline,
+                                    &detail::write_once,
+                                    std::move(*path),
+                                    std::move(data),
+                                    true));
+        return;
+    }
+    // Those that end in the background keep themselves alive.
+    std::erase_if(impl->kept,
+                  [&](auto& one) { return one.first != *path && !one.second->wanted(); });
+    auto& node = impl->kept[*path];
+    if (!node)
+        node = std::make_shared<detail::kept_node>(p, *path, impl->options.acl);
+    node->keep(std::move(data), impl->options.wait_for_predecessor, std::move(handler), deadline);
+}
+
+void service_discovery::start_update(const impl_ptr& impl,
+                                     service_instance instance,
+                                     handler_of<> handler) {
+    auto path = detail::path_of(impl, instance);
+    std::string data;
+    if (!detail::can_write(impl, instance, path, data, handler))
+        return;
+    detail::kept_node* ours = impl->find(*path);
+    const bool dynamic = instance.type == service_type::dynamic;
+    if (ours && !dynamic) {
+        detail::refuse(impl, std::move(handler), errc::bad_option);
+    } else if (ours) {
+        ours->change(std::move(data), std::move(handler));
+    } else if (dynamic) {
+        detail::refuse(impl, std::move(handler), errc::not_a_member);
+    } else {
+        impl->get_port().spawn(detail::serve(impl,
+                                             std::move(handler),
+                                             &detail::write_once,
+                                             std::move(*path),
+                                             std::move(data),
+                                             false));
+    }
+}
+
+void service_discovery::start_unregister(const impl_ptr& impl,
+                                         std::string service,
+                                         std::string id,
+                                         handler_of<> handler) {
+    std::optional<std::string> path;
+    if (impl)
+        path = detail::instance_path(impl->path(), service, id);
+    if (!detail::discovery_usable(impl, path, handler))
+        return;
+    if (detail::kept_node* ours = impl->find(*path)) {
+        ours->release(std::move(handler));
+        return;
+    }
+    impl->get_port().spawn(
+        detail::serve(impl, std::move(handler), &detail::unregister_instance, std::move(*path)));
+}
+
+void service_discovery::start_resolve(const impl_ptr& impl,
+                                      std::string service,
+                                      handler_of<std::vector<service_instance>> handler) {
+    std::optional<std::string> path;
+    if (impl)
+        path = detail::service_path(impl->path(), service);
+    if (!detail::discovery_usable(impl, path, handler))
+        return;
+    impl->get_port().spawn(detail::serve(
+        impl, std::move(handler), &detail::resolve_service, std::move(service), std::move(*path)));
+}
+
+void service_discovery::start_names(const impl_ptr& impl,
+                                    handler_of<std::vector<std::string>> handler) {
+    detail::serve_at_path(impl, std::move(handler), &detail::list_services);
+}
+
+}  // namespace corozk

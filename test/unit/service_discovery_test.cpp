@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// The format of service discovery, strategies, and which instances are set aside.
+#include "recipe/discovery/format.hpp"
+#include "recipe/discovery/selection.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <set>
+
+namespace corozk::testing::service_discovery_test {
+
+using namespace corozk;
+using namespace corozk::detail;
+using namespace std::chrono_literals;
+
+namespace {
+
+using table = std::map<std::string, instance_table::entry>;
+
+service_instance whole_instance() {
+    service_instance instance("web", "10.0.0.5", 8080);
+    instance.id = "a1";
+    instance.ssl_port = 8443;
+    instance.payload = R"({"@class":"com.example.Details","weight":3})";
+    instance.registration_time = 1'700'000'000'123;
+    instance.type = service_type::permanent;
+    instance.uri_spec = "{scheme}://{address}:{ssl-port}/{[}x{]}";
+    instance.enabled = false;
+    return instance;
+}
+
+/// As Curator 5.4 writes it.
+constexpr const char* from_curator =
+    R"({"name":"web","id":"a1","address":"10.0.0.5","port":8080,"sslPort":8443,)"
+    R"("payload":{"@class":"com.example.Details","weight":3},)"
+    R"("registrationTimeUTC":1700000000123,"serviceType":"PERMANENT",)"
+    R"("uriSpec":{"parts":[{"value":"scheme","variable":true},)"
+    R"({"value":"://","variable":false},{"value":"address","variable":true},)"
+    R"({"value":":","variable":false},{"value":"ssl-port","variable":true},)"
+    R"({"value":"/","variable":false},{"value":"[","variable":true},)"
+    R"({"value":"x","variable":false},{"value":"]","variable":true}]},"enabled":false})";
+
+table known(const std::vector<std::string>& ids, std::int64_t incarnation = 1) {
+    table result;
+    for (const std::string& id : ids) {
+        service_instance instance("web", "h", 1);
+        instance.id = id;
+        instance.incarnation = incarnation;
+        result[id].instance = std::make_shared<const service_instance>(instance);
+    }
+    return result;
+}
+
+std::vector<candidate> candidates(const std::vector<std::string>& ids) {
+    std::vector<candidate> result;
+    for (const auto& [node, one] : known(ids))
+        result.push_back({node, one.instance});
+    return result;
+}
+
+std::string first(instance_order& order, const std::vector<std::string>& ids) {
+    return order.arrange(candidates(ids)).at(0).node;
+}
+
+constexpr time_limit::time_point start{1h};
+
+}  // namespace
+
+TEST_CASE("service discovery: Curator's format is written and read") {
+    service_instance instance = whole_instance();
+    CHECK(write_instance(instance) == from_curator);
+    auto again = read_instance("web", "a1", from_curator);
+    REQUIRE(again);
+    CHECK(*again == instance);
+    CHECK(again->uri() == "https://10.0.0.5:8443/{x}");
+}
+
+TEST_CASE("service discovery: what is missing, null or unknown") {
+    auto instance = read_instance("web", "a1", "{}");
+    REQUIRE(instance);
+    CHECK(instance->name == "web");
+    CHECK(instance->id == "a1");
+    CHECK(instance->address.empty());
+    CHECK_FALSE(instance->port);
+    CHECK_FALSE(instance->ssl_port);
+    CHECK(instance->payload.empty());
+    CHECK(instance->type == service_type::dynamic);
+    CHECK(instance->enabled);
+    CHECK(instance->uri().empty());
+    auto nulls = read_instance("web",
+                               "a1",
+                               R"({"name":null,"address":null,"port":null,"sslPort":null,)"
+                               R"("payload":null,"uriSpec":null,"serviceType":null,"new":[1]})");
+    REQUIRE(nulls);
+    CHECK(*nulls == *instance);
+    // What has no value is written as Curator writes it, without the field of later versions.
+    CHECK(write_instance(*instance) ==
+          R"({"name":"web","id":"a1","address":null,"port":null,"sslPort":null,"payload":null,)"
+          R"("registrationTimeUTC":0,"serviceType":"DYNAMIC","uriSpec":null})");
+}
+
+TEST_CASE("service discovery: what is no instance") {
+    for (const char* bad : {"",
+                            "web",
+                            "[]",
+                            "{",
+                            R"({} x)",
+                            R"({"name":1})",
+                            R"({"id":[]})",
+                            R"({"port":"8080"})",
+                            R"({"port":-1})",
+                            R"({"port":65536})",
+                            R"({"port":1.5})",
+                            R"({"port":18446744073709551615})",
+                            R"({"registrationTimeUTC":"now"})",
+                            R"({"serviceType":"ETERNAL"})",
+                            R"({"enabled":1})",
+                            R"({"uriSpec":"{scheme}"})",
+                            R"({"uriSpec":{"parts":{}}})",
+                            R"({"uriSpec":{"parts":[1]}})",
+                            R"({"uriSpec":{"parts":[{"value":"}","variable":true}]}})",
+                            "{\"name\":\"\xff\"}"}) {
+        INFO(bad);
+        CHECK_FALSE(read_instance("web", "a1", bad));
+    }
+    // Nested too deeply, and too large.
+    std::string deep = R"({"payload":)" + std::string(100'000, '[');
+    CHECK_FALSE(read_instance("web", "a1", deep));
+    std::string large = R"({"payload":")" + std::string(largest_instance, 'x') + "\"}";
+    CHECK_FALSE(read_instance("web", "a1", large));
+}
+
+TEST_CASE("service discovery: what cannot be written") {
+    service_instance instance = whole_instance();
+    instance.payload = "{";
+    CHECK_FALSE(write_instance(instance));
+    instance = whole_instance();
+    instance.address = "\xff";
+    CHECK_FALSE(write_instance(instance));
+    for (const char* bad : {"{", "}", "{a", "a}", "{{a}}", "{a}}"}) {
+        INFO(bad);
+        instance = whole_instance();
+        instance.uri_spec = bad;
+        CHECK_FALSE(write_instance(instance));
+        CHECK(instance.uri().empty());
+    }
+}
+
+TEST_CASE("service discovery: payloads that are strings, and URIs") {
+    service_instance instance("web", "h", 80);
+    CHECK_FALSE(instance.text());
+    instance.set_text("a \"b\"\n");
+    CHECK(instance.payload == R"("a \"b\"\n")");
+    CHECK(instance.text() == "a \"b\"\n");
+    instance.payload = "{}";
+    CHECK_FALSE(instance.text());
+
+    instance.id = "i";
+    instance.registration_time = 7;
+    instance.uri_spec =
+        "{scheme}://{ address }:{port}/{name}/{id}/{ssl-port}{unknown}{service-type}"
+        "/{registration-time-utc}";
+    CHECK(instance.uri() == "http://h:80/web/i/dynamic/7");
+    CHECK(service_instance("web", "h", 1).id != service_instance("web", "h", 1).id);
+}
+
+TEST_CASE("service discovery: paths") {
+    CHECK(instance_path("/base", "web", "a1") == "/base/web/a1");
+    CHECK(service_path("/base", "web") == "/base/web");
+    for (const char* bad : {"", "a/b", ".", "..", "/", "a\n"}) {
+        INFO(bad);
+        CHECK_FALSE(service_path("/base", bad));
+        CHECK_FALSE(instance_path("/base", bad, "a1"));
+        CHECK_FALSE(instance_path("/base", "web", bad));
+    }
+}
+
+TEST_CASE("service discovery: nodes are parsed when they change, and reported once") {
+    instance_table t("web");
+    std::map<std::string, node_data> nodes;
+    nodes["a"].data = R"({"port":1})";
+    nodes["a"].stat.mzxid = 5;
+    nodes["a"].stat.czxid = 4;
+    nodes["a"].stat.ephemeral_owner = 17;
+    nodes["b"].data = "?";
+    nodes["b"].stat.mzxid = 6;
+    CHECK(t.update(nodes) == std::vector<std::string>{"b"});
+    REQUIRE(t.entries().size() == 2);
+    instance_ptr a = t.entries().at("a").instance;
+    REQUIRE(a);
+    CHECK(a->incarnation == 4);
+    CHECK(a->session_id == 17);
+    CHECK_FALSE(t.entries().at("b").instance);
+    CHECK(t.update(nodes).empty());
+    CHECK(t.entries().at("a").instance == a);
+    nodes["a"].data = "?";
+    nodes["a"].stat.mzxid = 7;
+    nodes.erase("b");
+    CHECK(t.update(nodes) == std::vector<std::string>{"a"});
+    CHECK(t.entries().size() == 1);
+}
+
+TEST_CASE("service discovery: round robin goes on where it was, whoever comes and goes") {
+    instance_order order(service_strategy::round_robin, 1);
+    CHECK(order.arrange({}).empty());
+    CHECK(first(order, {"a", "c", "e"}) == "a");
+    CHECK(first(order, {"a", "c", "e"}) == "c");
+    CHECK(first(order, {"a", "b", "d", "e"}) == "d");
+    auto all = order.arrange(candidates({"a", "d", "e"}));
+    REQUIRE(all.size() == 3);
+    CHECK(all[0].node == "e");
+    CHECK(all[1].node == "a");
+    CHECK(all[2].node == "d");
+    CHECK(first(order, {"a", "d", "e"}) == "a");
+}
+
+TEST_CASE("service discovery: random choices are all made") {
+    instance_order order(service_strategy::random, 1);
+    std::set<std::string> chosen;
+    for (int i = 0; i < 100; ++i)
+        chosen.insert(first(order, {"a", "b", "c"}));
+    CHECK(chosen.size() == 3);
+    CHECK(order.arrange(candidates({"a", "b", "c"})).size() == 3);
+}
+
+TEST_CASE("service discovery: a sticky choice remains while it is there") {
+    std::set<std::string> chosen;
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        instance_order order(service_strategy::sticky, seed);
+        std::string mine = first(order, {"a", "b", "c"});
+        chosen.insert(mine);
+        for (int i = 0; i < 10; ++i)
+            CHECK(first(order, {"a", "b", "c"}) == mine);
+        std::vector<std::string> others;
+        for (const char* id : {"a", "b", "c"}) {
+            if (id != mine)
+                others.emplace_back(id);
+        }
+        std::string next = first(order, others);
+        CHECK(next != mine);
+        CHECK(first(order, {"a", "b", "c"}) == next);
+    }
+    CHECK(chosen.size() == 3);
+}
+
+TEST_CASE("service discovery: an instance is set aside after some failures, for a while") {
+    down_instances down(2, 30s);
+    table all = known({"a", "b"});
+    const service_instance& a = *all.at("a").instance;
+    auto available = [&](time_limit::time_point now) {
+        std::string result;
+        for (const candidate& c : available_instances(all, down, now))
+            result += c.node;
+        return result;
+    };
+    down.report(a, start);
+    CHECK(available(start) == "ab");
+    CHECK_FALSE(down.next_return(start));
+    // Failures that are too far apart do not add up.
+    down.report(a, start + 30s);
+    CHECK(available(start + 30s) == "ab");
+    down.report(a, start + 45s);
+    CHECK(available(start + 45s) == "b");
+    CHECK(down.next_return(start + 45s) == start + 60s);
+    CHECK(available(start + 60s - 1ns) == "b");
+    CHECK(available(start + 60s) == "ab");
+    CHECK_FALSE(down.next_return(start + 60s));
+}
+
+TEST_CASE(
+    "service discovery: another registration is another instance; unknown ones are forgotten") {
+    down_instances down(1, 30s);
+    table old = known({"a"}, 1);
+    down.report(*old.at("a").instance, start);
+    CHECK(available_instances(old, down, start).empty());
+    table again = known({"a"}, 2);
+    CHECK(available_instances(again, down, start).size() == 1);
+    down.retain(old, start);
+    CHECK(down.contains(*old.at("a").instance, start));
+    down.retain(again, start);
+    CHECK_FALSE(down.contains(*old.at("a").instance, start));
+}
+
+TEST_CASE("service discovery: no threshold, disabled and malformed instances") {
+    down_instances never(0, 30s);
+    table all = known({"a", "b"});
+    for (int i = 0; i < 3; ++i)
+        never.report(*all.at("a").instance, start);
+    CHECK(available_instances(all, never, start).size() == 2);
+    service_instance off = *all.at("a").instance;
+    off.enabled = false;
+    all["a"].instance = std::make_shared<const service_instance>(off);
+    all["b"].instance.reset();
+    CHECK(available_instances(all, never, start).empty());
+}
+
+}  // namespace corozk::testing::service_discovery_test
