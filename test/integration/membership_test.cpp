@@ -165,4 +165,42 @@ TEST_CASE("membership: changes come as differences") {
     });
 }
 
+TEST_CASE("membership: a party of Kazoo's has its own names, and other children are ignored") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        membership_options options;
+        options.compatibility = compatibility::kazoo;
+        membership a(zk, path, options);
+        membership b(zk, path, options);
+        membership stranger(zk, path);
+        co_await stranger.join("c", "no member");
+        co_await a.join("a-b", "one");
+        co_await b.join("a", "two");
+        CHECK(a.name() == "a-b");
+        CHECK(observer().data(path + "/a-b__party__") == "one");
+        std::vector<member_info> members = co_await a.members();
+        REQUIRE(members.size() == 2);
+        CHECK(members[0].name == "a");
+        CHECK(members[1].name == "a-b");
+        membership_change change = co_await a.next_change();
+        REQUIRE(change.joined.size() == 2);
+        CHECK(change.joined[0].name == "a");
+        pending_result<membership_change> next;
+        a.next_change(next.handler());
+        co_await stranger.leave();
+        co_await settle(zk);
+        CHECK_FALSE(next.done());
+        co_await b.leave();
+        CHECK(!co_await finished(next));
+        REQUIRE(next.value().left.size() == 1);
+        CHECK(next.value().left[0].name == "a");
+        co_await a.leave();
+        // Kazoo does not expect the parent to be deleted.
+        CHECK(observer().stat(path)->ephemeral_owner != 0);  // made by the stranger: a container
+        std::string other = path + "/party";
+        membership c(zk, other, options);
+        co_await c.join("c", "");
+        CHECK(observer().stat(other)->ephemeral_owner == 0);
+    });
+}
+
 }  // namespace corozk::testing::membership_test

@@ -3,14 +3,28 @@
 
 #include "operation/path.hpp"
 
-#include <limits>
-
 namespace corozk::detail {
 
-std::int64_t session_of(const stat& record) noexcept {
-    constexpr std::int64_t container = std::numeric_limits<std::int64_t>::min();
-    bool ttl = (static_cast<std::uint64_t>(record.ephemeral_owner) >> 56U) == 0xffU;
-    return ttl || record.ephemeral_owner == container ? 0 : record.ephemeral_owner;
+namespace {
+
+/// Of a member's node.
+constexpr std::string_view suffix_of(compatibility whose) noexcept {
+    return whose == compatibility::kazoo ? "__party__" : "";
+}
+
+}  // namespace
+
+std::string member_node(compatibility whose, std::string_view name) {
+    return std::string(name).append(suffix_of(whose));
+}
+
+std::optional<std::string_view> member_of_node(compatibility whose,
+                                               std::string_view node) noexcept {
+    const std::string_view suffix = suffix_of(whose);
+    if (!node.ends_with(suffix) || node.size() == suffix.size())
+        return std::nullopt;
+    node.remove_suffix(suffix.size());
+    return node;
 }
 
 member_info describe_member(const std::string& name, const node_view& view) {
