@@ -74,7 +74,6 @@ private:
         campaign.campaign(answered("election.campaign"));
         campaign.leader(answered("election.leader"));
         campaign.next_leader(election_leader(), answered("election.next_leader"));
-        campaign.proclaim(ownership(), "x", answered("election.proclaim"));
         auto& line = made<contention_inspector>(objects_);
         line.contenders(answered("contention_inspector.contenders"));
     }

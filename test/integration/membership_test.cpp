@@ -194,12 +194,22 @@ TEST_CASE("membership: a party of Kazoo's has its own names, and other children 
         REQUIRE(next.value().left.size() == 1);
         CHECK(next.value().left[0].name == "a");
         co_await a.leave();
-        // Kazoo does not expect the parent to be deleted.
-        CHECK(observer().stat(path)->ephemeral_owner != 0);  // made by the stranger: a container
-        std::string other = path + "/party";
-        membership c(zk, other, options);
-        co_await c.join("c", "");
-        CHECK(observer().stat(other)->ephemeral_owner == 0);
+    });
+}
+
+TEST_CASE("membership: the parent of a party is no container, which Kazoo does not expect") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        auto nothing = [](const frame_info&) {};
+        rule_id container =
+            proxy.arm(at_op(testing::op_code::create_container), call_at_request(nothing));
+        membership_options options;
+        options.compatibility = compatibility::kazoo;
+        membership party(zk, path + "/party", options);
+        co_await party.join("a", "");
+        CHECK(proxy.fired(container) == 0);
+        membership native(zk, path + "/native");
+        co_await native.join("a", "");
+        CHECK(proxy.fired(container) == 1);
     });
 }
 

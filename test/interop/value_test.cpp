@@ -25,7 +25,8 @@ counter_options shared_count() {
 
 }  // namespace
 
-TEST_CASE("our configuration and Curator's shared value follow each other, and outlive each other") {
+TEST_CASE(
+    "our configuration and Curator's shared value follow each other, and outlive each other") {
     meeting at;
     meet(at, [&](client&) -> boost::asio::awaitable<void> {
         mortal_client dying;

@@ -43,7 +43,8 @@ struct persistent_node_options {
  *        it is created again, with its latest data.
  *
  * An ephemeral node belongs to one process: others wait until it is gone. Nodes of the other kinds
- * have no owner: one that is found is adopted, and gets this object's data. Within a client only one
+ * have no owner: one that is found is adopted, and gets this object's data. (Servers do not say
+ * whether a node has a TTL: adopt none without.) Within a client only one
  * object keeps a path. Data that others write is not overwritten.
  *
  * With Curator's PersistentNode: use different paths, or let one follow the other. PersistentNode

@@ -113,7 +113,10 @@ task<error_code> page_member::come_in(bool& again) {
         started_ = !ec || view.ready;
         if (started_ || view.members.size() < where_.size)
             co_return error_code();
-        co_return co_await create_ready();
+        ec = co_await create_ready();
+        if (ec)
+            ready_watch_.disarm();  // count again: nobody else may create it
+        co_return ec;
     }
     // Deleted by another client.
     ready_watch_.disarm();
@@ -234,8 +237,8 @@ task<error_code> page_member::go_out(bool& again) {
         gone_ = !ec || ec == zk_errc::no_node;
         co_return gone_ ? error_code() : ec;
     }
-    watched_ = join_path(where_.path,
-                         step == page_leave::watch_first ? others_.front() : others_.back());
+    watched_ =
+        join_path(where_.path, step == page_leave::watch_first ? others_.front() : others_.back());
     request look(port_, op_code::get, watched_, generation_);
     look.attach(member_watch_);
     ec = co_await look;

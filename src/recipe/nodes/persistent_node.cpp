@@ -11,8 +11,10 @@ class persistent_node_impl final : public recipe_core {
 public:
     persistent_node_impl(port& p, std::string path, const persistent_node_options& options)
         : recipe_core(p, "persistent node", path),
-          own(std::make_shared<kept_node>(
-              p, path, options.acl, kept_node_kind{options.mode, options.ttl})),
+          own(std::make_shared<kept_node>(p,
+                                          path,
+                                          options.acl,
+                                          kept_node_kind{options.mode, options.ttl})),
           wait_for_predecessor(options.wait_for_predecessor),
           good_options(can_keep(options)) {}
 

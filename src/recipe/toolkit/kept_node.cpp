@@ -221,14 +221,9 @@ void kept_node::data_refused(error_code ec, std::uint64_t revision) {
 
 /// Whether an existing node is the one to keep, given that no other object of this client keeps it.
 bool kept_node::ours(const stat& record) const noexcept {
-    switch (kind_.mode) {
-        case create_mode::persistent:
-            return session_of(record) == 0;
-        case create_mode::persistent_with_ttl:
-            return has_ttl(record);
-        default:
-            return record.ephemeral_owner == get_port().status().session_id;
-    }
+    if (kind_.mode == create_mode::ephemeral)
+        return record.ephemeral_owner == get_port().status().session_id;
+    return session_of(record) == 0;
 }
 
 /// The server has the node with a new TTL.
@@ -327,8 +322,9 @@ task<bool> kept_node::look(std::uint64_t generation) {
     bool found = !ec && ours(read.record);
     if (found) {
         if (!present_) {
-            // One that is found is written again, as it may be about to expire.
-            const bool good = read.answer == data_ && !has_ttl(read.record);
+            // One with a TTL is written again, as it may be about to expire.
+            const bool good =
+                read.answer == data_ && kind_.mode != create_mode::persistent_with_ttl;
             written_ = good ? revision_ : 0;
             written_data_ = std::move(read.answer);
         }

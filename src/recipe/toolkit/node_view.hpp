@@ -10,16 +10,12 @@
 
 namespace corozk::detail {
 
-/// Whether it is a node with a TTL, which has a marker and the TTL where others have their session.
-constexpr bool has_ttl(const corozk::stat& record) noexcept {
-    return (static_cast<std::uint64_t>(record.ephemeral_owner) >> 56U) == 0xffU;
-}
-
-/// The session that owns an ephemeral node; 0 for others: container and TTL nodes have a marker in
-/// the same field.
+/// The session that owns an ephemeral node; 0 for others: some servers send a marker of container
+/// and TTL nodes in the same field.
 constexpr std::int64_t session_of(const corozk::stat& record) noexcept {
     constexpr std::int64_t container = std::numeric_limits<std::int64_t>::min();
-    return has_ttl(record) || record.ephemeral_owner == container ? 0 : record.ephemeral_owner;
+    const bool ttl = (static_cast<std::uint64_t>(record.ephemeral_owner) >> 56U) == 0xffU;
+    return ttl || record.ephemeral_owner == container ? 0 : record.ephemeral_owner;
 }
 
 /// A snapshot of a node.

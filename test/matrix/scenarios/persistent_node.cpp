@@ -41,8 +41,7 @@ awaitable<void> keep(stage& s) {
             if (s.disturbed())
                 return true;
             auto record = s.stat(place_of(s));
-            const std::int64_t owner =
-                mode == create_mode::ephemeral ? s.ours().session_id() : 0;
+            const std::int64_t owner = mode == create_mode::ephemeral ? s.ours().session_id() : 0;
             return record && record->ephemeral_owner == owner && s.data(place_of(s)) == "2";
         },
         s.patience(),
