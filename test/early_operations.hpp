@@ -70,10 +70,13 @@ public:
             "x", std::chrono::seconds(0), deadline, answered("delay_queue.put_until"));
         made<barrier>("b").wait_for(limit, answered("barrier.wait_for"));
         made<double_barrier>("d", 1u).enter_for(limit, answered("double_barrier.enter_for"));
+        made<double_barrier>("pd", 1u, in_format(compatibility::curator))
+            .enter_for(limit, answered("double_barrier.enter_for as Curator"));
         made<membership>("m").join_for("me", "", limit, answered("membership.join_for"));
         auto& point = made<rendezvous>("r");
         point.publish_for("x", limit, answered("rendezvous.publish_for"));
         point.await_for(limit, answered("rendezvous.await_for"));
+        made<persistent_node>("k").keep_for("x", limit, answered("persistent_node.keep_for"));
         made<name_service>("n").await_for("x", limit, answered("name_service.await_for"));
         auto& services = made<service_discovery>("sd");
         service_instance instance("web", "127.0.0.1", 80);
@@ -95,6 +98,8 @@ public:
         auto& second_point = made<rendezvous>("r");
         second_point.publish_until("x", deadline, answered("rendezvous.publish_until"));
         second_point.await_until(deadline, answered("rendezvous.await_until"));
+        made<persistent_node>("k").keep_until(
+            "x", deadline, answered("persistent_node.keep_until"));
         made<name_service>("n").await_until("x", deadline, answered("name_service.await_until"));
         service_instance second_instance("web", "127.0.0.1", 80);
         services.register_instance_until(
@@ -120,6 +125,12 @@ private:
             std::make_shared<Object>(zk_, at(name), std::forward<Arguments>(arguments)...);
         objects_.push_back(object);
         return *object;
+    }
+
+    static double_barrier_options in_format(compatibility whose) {
+        double_barrier_options options;
+        options.compatibility = whose;
+        return options;
     }
 
     multi_lock& both_locks() {
@@ -178,6 +189,7 @@ private:
         c.add(1, answered("counter.add"));
         c.get(answered("counter.get"));
         c.exchange(2, answered("counter.exchange"));
+        c.next(answered("counter.next"));
     }
 
     void ask_meetings() {
@@ -186,6 +198,9 @@ private:
         gate.wait(answered("barrier.wait"));
         made<barrier>("bs").set(answered("barrier.set"));
         made<double_barrier>("d", 1u).enter(answered("double_barrier.enter"));
+        made<double_barrier>("pd", 1u, in_format(compatibility::kazoo))
+            .enter(answered("double_barrier.enter as Kazoo"));
+        made<persistent_node>("k").keep("x", answered("persistent_node.keep"));
         auto& group = made<membership>("m");
         group.join("me", "", answered("membership.join"));
         group.members(answered("membership.members"));

@@ -102,6 +102,7 @@ private:
         c.add(1, answered("counter.add"));
         c.exchange(1, answered("counter.exchange"));
         c.compare_and_set(1, 2, answered("counter.compare_and_set"));
+        c.next(answered("counter.next"));
     }
 
     void ask_meetings() {
@@ -119,6 +120,10 @@ private:
         group.leave(answered("membership.leave"));
         group.members(answered("membership.members"));
         group.next_change(answered("membership.next_change"));
+        auto& kept = made<persistent_node>(objects_);
+        kept.keep("x", answered("persistent_node.keep"));
+        kept.set_data("y", answered("persistent_node.set_data"));
+        kept.erase(answered("persistent_node.erase"));
         auto& point = made<rendezvous>(objects_);
         point.publish("x", answered("rendezvous.publish"));
         point.update("x", answered("rendezvous.update"));

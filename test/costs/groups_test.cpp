@@ -2,6 +2,7 @@
 #include "engine/meter.hpp"
 #include <corozk/recipe/membership.hpp>
 #include <corozk/recipe/name_service.hpp>
+#include <corozk/recipe/persistent_node.hpp>
 #include <corozk/recipe/rendezvous.hpp>
 #include <corozk/recipe/service_discovery.hpp>
 #include <corozk/recipe/service_provider.hpp>
@@ -110,6 +111,15 @@ TEST_CASE("costs: rendezvous") {
         m.count("update", [&]() -> awaitable<void> { co_await mine.update("elsewhere"); });
         m.count("withdraw", [&]() -> awaitable<void> { co_await mine.withdraw(); });
         m.count("publish again", [&]() -> awaitable<void> { co_await mine.publish("address"); });
+    });
+}
+
+TEST_CASE("costs: persistent node") {
+    costs_of("persistent node", 1, [](meter& m) {
+        persistent_node mine(m[0], m.path());
+        m.count("keep", [&]() -> awaitable<void> { co_await mine.keep("data"); });
+        m.count("set_data", [&]() -> awaitable<void> { co_await mine.set_data("other data"); });
+        m.count("erase", [&]() -> awaitable<void> { co_await mine.erase(); });
     });
 }
 

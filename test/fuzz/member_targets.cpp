@@ -3,6 +3,7 @@
 #include "checks.hpp"
 #include "operation/name_list.hpp"
 #include "recipe/barriers/double_barrier_rule.hpp"
+#include "recipe/barriers/page_barrier_rule.hpp"
 #include "recipe/contention/node_name.hpp"
 #include "recipe/priority_lock/rule.hpp"
 
@@ -139,6 +140,18 @@ void priorities(std::string_view input) {
         judge_places(listing.places, ageing, input);
 }
 
+/// In the format of Curator and Kazoo any name is a member's: all leave, the first one last.
+void check_page(const name_list& names, std::string_view input) {
+    std::vector<std::string> there = view_page_barrier(names).members;
+    require(std::is_sorted(there.begin(), there.end()), "members are sorted", input);
+    while (!there.empty()) {
+        const std::string last = there.back();
+        page_leave step = plan_page_leave(there, last);
+        require(step == page_leave::erase || there.front() == last, "the last one leaves", input);
+        std::erase(there, last);
+    }
+}
+
 /// The record in the first line, and the names of nodes.
 void barriers(std::string_view input) {
     std::vector<std::string> lines = lines_of(input);
@@ -160,6 +173,7 @@ void barriers(std::string_view input) {
     check_groups(view, record, names, input);
     check_next_round(view, record, input);
     check_leaving(view, record, input);
+    check_page(names, input);
 }
 
 }  // namespace corozk::fuzz

@@ -126,6 +126,24 @@ TEST_CASE("abandoned: who waits for others") {
         double_barrier b(zk, path, 2);
         co_await b.enter();
     });
+    abandon_at_every_stage("double barrier as Curator",
+                           [](client& zk, std::string path) -> awaitable<void> {
+                               double_barrier_options options;
+                               options.compatibility = compatibility::curator;
+                               double_barrier b(zk, path, 2, options);
+                               co_await b.enter();
+                           });
+    abandon_at_every_stage("persistent node", [](client& zk, std::string path) -> awaitable<void> {
+        persistent_node first(zk, path);
+        co_await first.keep("x");
+        persistent_node second(zk, path);
+        co_await second.keep("y");
+    });
+    abandon_at_every_stage("counter: next", [](client& zk, std::string path) -> awaitable<void> {
+        counter c(zk, path);
+        for (;;)
+            co_await c.next();
+    });
     abandon_at_every_stage("rendezvous", [](client& zk, std::string path) -> awaitable<void> {
         rendezvous r(zk, path);
         co_await r.await();

@@ -126,6 +126,7 @@ TEST_CASE("default constructed recipes have no path, and their operations fail w
         membership member;
         name_service names;
         rendezvous meeting;
+        persistent_node kept;
         commit_coordinator coordinator;
         commit_site site;
         const std::string& no_path = gate.path();
@@ -136,6 +137,8 @@ TEST_CASE("default constructed recipes have no path, and their operations fail w
         CHECK(round_ec == errc::closed);
         auto [member_ec] = co_await member.join_until("a", "", deadline, as_tuple());
         CHECK(member_ec == errc::closed);
+        auto [kept_ec] = co_await kept.keep_until("x", deadline, as_tuple());
+        CHECK(kept_ec == errc::closed);
         auto [name_ec, entry] = co_await names.await_until("a", deadline, as_tuple());
         CHECK(name_ec == errc::closed);
         service_discovery services;

@@ -302,6 +302,19 @@ const named_change all_changes[] = {
      [](own_change& c) -> awaitable<void> {
          co_await c.make<name_service>(c.zk, c.path).register_name("name", "value");
      }},
+    {"persistent_node.keep and set_data",
+     [](own_change& c) -> awaitable<void> {
+         auto& node = c.make<persistent_node>(c.zk, c.path + "/k");
+         co_await node.keep("here");
+         co_await node.set_data("there");
+     }},
+    {"election.proclaim",
+     [](own_change& c) -> awaitable<void> {
+         auto& e = c.make<election>(c.zk, c.path + "/e");
+         ownership term = co_await e.campaign();
+         co_await e.proclaim(term, "here");
+         c.make<ownership>(std::move(term));
+     }},
     {"rendezvous.publish",
      [](own_change& c) -> awaitable<void> {
          co_await c.make<rendezvous>(c.zk, c.path + "/r").publish("here");

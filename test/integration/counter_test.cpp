@@ -374,4 +374,77 @@ TEST_CASE("counter: a change to the value that a missing counter has makes it") 
     });
 }
 
+TEST_CASE("counter: next tells each value once, the latest at last") {
+    auto whose = GENERATE(compatibility::native, compatibility::curator, compatibility::kazoo);
+    with_client([whose](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        counter_options options;
+        options.compatibility = whose;
+        options.initial = 5;
+        counter follower(zk, path, options);
+        counter writer(other, path, options);
+        std::int64_t value = co_await follower.next();
+        CHECK(value == 5);
+        pending_result<std::int64_t> next;
+        follower.next(next.handler());
+        auto [busy, none] = co_await follower.next(as_tuple());
+        CHECK(busy == errc::busy);
+        co_await writer.add(0);  // creates the node: no other value
+        co_await settle(zk);
+        CHECK_FALSE(next.done());
+        co_await writer.add(2);
+        CHECK(!co_await finished(next));
+        CHECK(next.value() == 7);
+        // An own update is seen at once.
+        value = co_await follower.add(1);
+        CHECK(value == 8);
+        value = co_await follower.next();
+        CHECK(value == 8);
+        pending_result<std::int64_t> cancelled;
+        follower.next(cancelled.handler());
+        co_await settle(zk);
+        cancelled.cancel();
+        CHECK(co_await finished(cancelled) == boost::asio::error::operation_aborted);
+        co_await writer.exchange(-1);
+        value = co_await follower.next();
+        CHECK(value == -1);
+        observer().erase(path);
+        value = co_await follower.next();
+        CHECK(value == 5);
+        observer().plant(path, "no number");
+        auto [foreign, nothing] = co_await follower.next(as_tuple());
+        CHECK(foreign == errc::foreign_data);
+        observer().erase(path);
+        co_await writer.exchange(6);
+        value = co_await follower.next();
+        CHECK(value == 6);
+        follower = counter();
+        co_await eventually_async([&] { return watches_below(path) == 0; });
+        co_await other.close();
+    });
+}
+
+TEST_CASE("counter: next survives the session") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        counter follower(zk, path);
+        counter writer(other, path);
+        std::int64_t value = co_await follower.next();
+        CHECK(value == 0);
+        pending_result<std::int64_t> next;
+        follower.next(next.handler());
+        co_await settle(zk);
+        expire(proxy.session());
+        co_await writer.add(3);
+        CHECK(!co_await finished(next));
+        CHECK(next.value() == 3);
+        counter_options bad;
+        bad.bits = 16;
+        counter none(zk, path, bad);
+        auto [ec, nothing] = co_await none.next(as_tuple());
+        CHECK(ec == errc::bad_option);
+        co_await other.close();
+    });
+}
+
 }  // namespace corozk::testing::counter_test

@@ -368,4 +368,178 @@ TEST_CASE("double barrier: misuse") {
     });
 }
 
+// The format of Curator and Kazoo.
+
+namespace {
+
+double_barrier_options of_page() {
+    double_barrier_options options;
+    options.compatibility = compatibility::curator;
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("double barrier: in the others' format members enter and leave together") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        double_barrier a(zk, path + "/deep/gate", 3, of_page());
+        double_barrier b(zk, path + "/deep/gate", 3, of_page());
+        double_barrier c(other, path + "/deep/gate", 3, of_page());
+        for (std::uint64_t round = 1; round <= 3; ++round) {
+            pending_result<> a_enters, b_enters, a_leaves, b_leaves;
+            a.enter(a_enters.handler());
+            b.enter(b_enters.handler());
+            co_await settle(zk);
+            CHECK_FALSE(a_enters.done());
+            CHECK_FALSE(a.inside());
+            CHECK(a.round() == round - 1);
+            auto [busy] = co_await a.enter(as_tuple());
+            CHECK(busy == errc::busy);
+            auto [outside] = co_await a.leave(as_tuple());
+            CHECK(outside == errc::not_a_member);
+            co_await c.enter();
+            CHECK(!co_await finished(a_enters));
+            CHECK(!co_await finished(b_enters));
+            CHECK(a.inside());
+            CHECK(a.round() == round);
+            a.leave(a_leaves.handler());
+            b.leave(b_leaves.handler());
+            co_await settle(zk);
+            CHECK_FALSE(a_leaves.done());
+            CHECK_FALSE(b_leaves.done());
+            CHECK_FALSE(a.inside());
+            auto [leaving] = co_await a.leave(as_tuple());
+            CHECK(leaving == errc::busy);
+            co_await c.leave();
+            CHECK(!co_await finished(a_leaves));
+            CHECK(!co_await finished(b_leaves));
+        }
+        CHECK(observer().children(path + "/deep/gate").empty());
+        co_await eventually_async([&] { return watches_below(path) == 0; });
+        co_await other.close();
+    });
+}
+
+TEST_CASE("double barrier: in the others' format a member may be cancelled, late, or destroyed") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        double_barrier a(zk, path, 2, of_page());
+        double_barrier b(zk, path, 2, of_page());
+        pending_result<> entering;
+        a.enter(entering.handler());
+        co_await settle(zk);
+        CHECK(observer().children(path).size() == 1);
+        entering.cancel();
+        CHECK(co_await finished(entering) == boost::asio::error::operation_aborted);
+        co_await nothing_left(path);
+        auto [late] = co_await a.enter_for(30ms, as_tuple());
+        CHECK(late == errc::deadline_exceeded);
+        co_await nothing_left(path);
+
+        pending_result<> a_enters, leaving;
+        a.enter(a_enters.handler());
+        co_await b.enter();
+        CHECK(!co_await finished(a_enters));
+        // It does not wait for the other one, whose leave does not wait for it.
+        a.leave(leaving.handler());
+        co_await settle(zk);
+        CHECK_FALSE(leaving.done());
+        leaving.cancel();
+        CHECK(co_await finished(leaving) == boost::asio::error::operation_aborted);
+        co_await b.leave();
+        co_await nothing_left(path);
+
+        // Inside, and destroyed.
+        pending_result<> again;
+        a.enter(again.handler());
+        co_await b.enter();
+        CHECK(!co_await finished(again));
+        a = double_barrier();
+        co_await b.leave();
+        // Entering, and destroyed.
+        pending_result<> aborted;
+        b.enter(aborted.handler());
+        co_await settle(zk);
+        b = double_barrier();
+        CHECK(co_await finished(aborted) == boost::asio::error::operation_aborted);
+        co_await nothing_left(path);
+    });
+}
+
+TEST_CASE("double barrier: in the others' format nodes and sessions may go") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        double_barrier a(zk, path, 2, of_page());
+        double_barrier b(other, path, 2, of_page());
+        // Left behind by those who died inside.
+        observer().plant(path + "/ready");
+        pending_result<> entering;
+        a.enter(entering.handler());
+        co_await settle(zk);
+        CHECK_FALSE(entering.done());
+        CHECK_FALSE(observer().exists(path + "/ready"));
+        std::vector<std::string> names = observer().children(path);
+        REQUIRE(names.size() == 1);
+        // It enters again in the next session, under the same name: it counts once.
+        expire(proxy.session());
+        co_await eventually_async([&] { return zk.status().generation == 2; });
+        co_await eventually_async([&] { return observer().children(path) == names; });
+        co_await settle(zk);
+        CHECK_FALSE(entering.done());
+        co_await b.enter();
+        CHECK(!co_await finished(entering));
+        // It was inside, and died: it does not enter again.
+        expire(proxy.session());
+        co_await b.leave();
+        auto [ec] = co_await a.leave(as_tuple());
+        CHECK(ec == zk_errc::session_expired);
+        co_await nothing_left(path);
+
+        // `ready` is deleted before this member looks.
+        pending_result<> first, second;
+        a.enter(first.handler());
+        co_await settle(zk);
+        rule_id held = proxy.arm(at_notification(), hold_reply());
+        co_await b.enter();
+        b.leave(second.handler());
+        co_await eventually_async([&] { return !observer().exists(path + "/ready"); });
+        CHECK_FALSE(first.done());
+        proxy.release(held);
+        CHECK(!co_await finished(first));
+        CHECK_FALSE(second.done());
+        co_await a.leave();
+        CHECK(!co_await finished(second));
+        co_await other.close();
+    });
+}
+
+TEST_CASE("double barrier: in the others' format a lost response changes nothing") {
+    auto op = GENERATE(testing::op_code::create2, testing::op_code::erase);
+    auto what = GENERATE(0, 1);
+    with_proxy([=](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        observer().plant(path);
+        double_barrier a(zk, path, 2, of_page());
+        double_barrier b(other, path, 2, of_page());
+        for (std::uint64_t k = 1; k <= 2; ++k) {
+            auto cut = what == 0 ? swallow_reply_and_cut() : drop_request_and_cut();
+            rule_id rule = proxy.arm(at_op(op, k), cut);
+            pending_result<> entering, leaving;
+            b.enter(entering.handler());
+            co_await settle(other);
+            co_await a.enter();
+            CHECK(!co_await finished(entering));
+            b.leave(leaving.handler());
+            co_await settle(other);
+            CHECK_FALSE(leaving.done());
+            co_await a.leave();
+            CHECK(!co_await finished(leaving));
+            CHECK(proxy.fired(rule) == 1);
+            proxy.disarm_all();
+            CHECK(observer().children(path).empty());
+        }
+        co_await other.close();
+    });
+}
+
 }  // namespace corozk::testing::double_barrier_test

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pending_result.hpp"
 #include <corozk/recipe/election.hpp>
+#include <corozk/recipe/leader_latch.hpp>
+#include <corozk/recipe/lock.hpp>
 
 namespace corozk::testing::election_test {
 
@@ -261,6 +263,118 @@ TEST_CASE("election: the names of other libraries") {
             co_await mine.value().release();
             co_await gone(folder);
         }
+    });
+}
+
+TEST_CASE("election: what a leader proclaims is heard") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        election mine(zk, path, election_options("starting"));
+        election theirs(other, path);
+        ownership term = co_await mine.campaign();
+        election_leader leader = co_await theirs.leader();
+        CHECK(leader.identity == "starting");
+        pending_result<election_leader> seen;
+        theirs.next_leader(leader, seen.handler());
+        co_await settle(other);
+        CHECK_FALSE(seen.done());
+        co_await mine.proclaim(term, "ready");
+        CHECK(!co_await finished(seen));
+        CHECK(seen.value().identity == "ready");
+        CHECK(seen.value().path == leader.path);
+        CHECK(seen.value().fencing_token == leader.fencing_token);
+
+        // The later one of two takes effect, and the same again is no change.
+        pending_result<> first, second;
+        mine.proclaim(term, "1", first.handler());
+        mine.proclaim(term, "2", second.handler());
+        CHECK(!co_await finished(first));
+        CHECK(!co_await finished(second));
+        leader = co_await theirs.leader();
+        CHECK(leader.identity == "2");
+        pending_result<election_leader> next;
+        theirs.next_leader(leader, next.handler());
+        co_await mine.proclaim(term, "2");
+        co_await settle(other);
+        CHECK_FALSE(next.done());
+
+        // A request to release stays.
+        co_await theirs.request_release(term.path());
+        co_await term.wait_release_requested();
+        co_await mine.proclaim(term, "leaving");
+        CHECK(observer().data(term.path()) == "leaving\nunlock");
+        CHECK(!co_await finished(next));
+        CHECK(next.value().identity == "leaving");
+        auto [bad] = co_await mine.proclaim(term, "unlock", as_tuple());
+        CHECK(bad == errc::bad_option);
+        auto [not_mine] = co_await theirs.proclaim(term, "x", as_tuple());
+        CHECK(not_mine == errc::bad_option);
+        observer().erase(term.path());
+        auto [lost] = co_await mine.proclaim(term, "x", as_tuple());
+        CHECK(lost == errc::ownership_lost);
+        ownership none;
+        auto [nothing] = co_await mine.proclaim(none, "x", as_tuple());
+        CHECK(nothing == errc::ownership_lost);
+        co_await other.close();
+    });
+}
+
+TEST_CASE("election: a proclamation whose response is lost is written, but not over a later one") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        election mine(zk, path, election_options("0"));
+        ownership term = co_await mine.campaign();
+        rule_id rule = proxy.arm(at_op(testing::op_code::set_data), swallow_reply_and_cut());
+        co_await mine.proclaim(term, "1");
+        CHECK(proxy.fired(rule) == 1);
+        CHECK(observer().data(term.path()) == "1");
+        rule = proxy.arm(at_op(testing::op_code::set_data), drop_request_and_cut());
+        pending_result<> first, second;
+        mine.proclaim(term, "2", first.handler());
+        mine.proclaim(term, "3", second.handler());
+        CHECK(!co_await finished(first));
+        CHECK(!co_await finished(second));
+        CHECK(proxy.fired(rule) == 1);
+        CHECK(observer().data(term.path()) == "3");
+        expire(proxy.session());
+        auto [lost] = co_await mine.proclaim(term, "4", as_tuple());
+        bool gone = lost == errc::ownership_lost || lost == zk_errc::session_expired;
+        CHECK(gone);
+    });
+}
+
+TEST_CASE("election: the names of Curator's LeaderSelector") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        election_options options("me");
+        options.leader_selector = true;
+        for (auto whose : {compatibility::native, compatibility::kazoo}) {
+            options.compatibility = whose;
+            election wrong(zk, path, options);
+            auto [ec, none] = co_await wrong.campaign(as_tuple());
+            CHECK(ec == errc::bad_option);
+        }
+        options.compatibility = compatibility::curator;
+        election mine(zk, path, options);
+        ownership term = co_await mine.campaign();
+        CHECK(term.path().starts_with(path + "/_c_"));
+        CHECK(term.path().find("-lock-") != std::string::npos);
+        CHECK(observer().data(term.path()) == "me");
+        // It is a mutex.
+        lock_options as_mutex;
+        as_mutex.compatibility = compatibility::curator;
+        lock mutex(zk, path, as_mutex);
+        auto [blocked, none] = co_await mutex.try_acquire(as_tuple());
+        CHECK(blocked == errc::would_block);
+        leader_latch latch(zk, path, options);
+        latch.start();
+        co_await eventually_async([&] { return observer().children(path).size() == 2; });
+        CHECK_FALSE(latch.has_leadership());
+        co_await term.release();
+        co_await latch.wait_leadership();
+        co_await latch.proclaim("the latch");
+        election_leader leader = co_await mine.leader();
+        CHECK(leader.identity == "the latch");
+        co_await latch.close();
+        co_await gone(path);
     });
 }
 

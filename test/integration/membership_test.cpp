@@ -165,4 +165,52 @@ TEST_CASE("membership: changes come as differences") {
     });
 }
 
+TEST_CASE("membership: a party of Kazoo's has its own names, and other children are ignored") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        membership_options options;
+        options.compatibility = compatibility::kazoo;
+        membership a(zk, path, options);
+        membership b(zk, path, options);
+        membership stranger(zk, path);
+        co_await stranger.join("c", "no member");
+        co_await a.join("a-b", "one");
+        co_await b.join("a", "two");
+        CHECK(a.name() == "a-b");
+        CHECK(observer().data(path + "/a-b__party__") == "one");
+        std::vector<member_info> members = co_await a.members();
+        REQUIRE(members.size() == 2);
+        CHECK(members[0].name == "a");
+        CHECK(members[1].name == "a-b");
+        membership_change change = co_await a.next_change();
+        REQUIRE(change.joined.size() == 2);
+        CHECK(change.joined[0].name == "a");
+        pending_result<membership_change> next;
+        a.next_change(next.handler());
+        co_await stranger.leave();
+        co_await settle(zk);
+        CHECK_FALSE(next.done());
+        co_await b.leave();
+        CHECK(!co_await finished(next));
+        REQUIRE(next.value().left.size() == 1);
+        CHECK(next.value().left[0].name == "a");
+        co_await a.leave();
+    });
+}
+
+TEST_CASE("membership: the parent of a party is no container, which Kazoo does not expect") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        auto nothing = [](const frame_info&) {};
+        rule_id container =
+            proxy.arm(at_op(testing::op_code::create_container), call_at_request(nothing));
+        membership_options options;
+        options.compatibility = compatibility::kazoo;
+        membership party(zk, path + "/party", options);
+        co_await party.join("a", "");
+        CHECK(proxy.fired(container) == 0);
+        membership native(zk, path + "/native");
+        co_await native.join("a", "");
+        CHECK(proxy.fired(container) == 1);
+    });
+}
+
 }  // namespace corozk::testing::membership_test

@@ -91,6 +91,11 @@ TEST_CASE("assigned over: what stood for it goes") {
         admin there = observer();
         co_await eventually_async([&] { return !there.exists(path + "/point"); });
 
+        persistent_node kept(zk, path + "/kept");
+        co_await kept.keep("here");
+        kept = persistent_node(zk, elsewhere);
+        co_await eventually_async([&] { return !there.exists(path + "/kept"); });
+
         name_service names(zk, path + "/names");
         name_service other_names(zk, elsewhere);
         co_await names.register_name("n", "1", name_lifetime::session);

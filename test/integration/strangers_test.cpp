@@ -256,6 +256,8 @@ TEST_CASE("strangers: configurations, caches, members, names, meetings, transact
         name_service their_names(stranger, folder + "/names");
         name_watch their_name = their_names.follow("service");
         rendezvous their_meeting(stranger, folder + "/meeting");
+        persistent_node their_node(stranger, folder + "/node");
+        co_await refused(their_node.keep("theirs"));
         co_await refused(their_group.join("they"));
         co_await refused(their_group.join("me"));
         co_await refused(their_group.members());

@@ -7,7 +7,18 @@
 //   task=hold       get in once, and stay until RECORD/leave is there
 //   task=revocable  the same, but leave when somebody asks for it
 //   task=revoke     ask the owner of the node `node` to release
-//   task=leader     print the leader's id, and each participant's, as LeaderLatch sees them
+//   task=leader     print the leader's id, and each participant's, as LeaderLatch or LeaderSelector
+//                   sees them
+//   task=set        set the barrier at PATH
+//   task=remove     remove it
+//   task=wait       print "through" once there is none
+//   task=rounds     enter and leave the double barrier at PATH `count` times; print "inside" and
+//                   "outside". Stay inside until RECORD/leave is there
+//   task=member     be the member `identity` of the group at PATH until RECORD/leave is there; print
+//                   the members at every change
+//   task=value      print each value at PATH until RECORD/leave is there; change it to `set` first
+//   task=keep       keep a node at PATH with the data `identity` until RECORD/leave is there; print
+//                   "there" when it is
 //   task=put        put `count` items named after us into the queue at PATH
 //   task=take       take items until one is "stop"; print them
 //   task=add        add 1 to the counter at PATH, `count` times
@@ -16,24 +27,33 @@
 //   task=find       print the instances of the service "web" at PATH whenever they change, and which
 //                   of them a provider chooses, until RECORD/leave is there
 //
-// The names and values: kind (mutex, shared, semaphore, semaphore_mutex, election, queue, long,
-// integer, shared_count, dynamic, static), contenders, handovers, together, limit, count, identity, node,
-// role, session (its timeout in milliseconds).
+// The names and values: kind (mutex, shared, semaphore, semaphore_mutex, election, selector, queue,
+// long, integer, shared_count, shared_value, ephemeral, persistent, dynamic, static), contenders,
+// handovers, together, limit, count, identity, node, role, session (milliseconds), set.
 //
 // What happens inside is written down at RECORD through a session of its own, see record.hpp.
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.atomic.AtomicValue;
 import org.apache.curator.framework.recipes.atomic.DistributedAtomicInteger;
 import org.apache.curator.framework.recipes.atomic.DistributedAtomicLong;
+import org.apache.curator.framework.recipes.barriers.DistributedBarrier;
+import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.leader.LeaderSelector;
+import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 import org.apache.curator.framework.recipes.leader.Participant;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
@@ -41,8 +61,15 @@ import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.locks.Revoker;
+import org.apache.curator.framework.recipes.nodes.GroupMember;
+import org.apache.curator.framework.recipes.nodes.PersistentNode;
 import org.apache.curator.framework.recipes.queue.SimpleDistributedQueue;
 import org.apache.curator.framework.recipes.shared.SharedCount;
+import org.apache.curator.framework.recipes.shared.SharedCountListener;
+import org.apache.curator.framework.recipes.shared.SharedCountReader;
+import org.apache.curator.framework.recipes.shared.SharedValue;
+import org.apache.curator.framework.recipes.shared.SharedValueListener;
+import org.apache.curator.framework.recipes.shared.SharedValueReader;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 import org.apache.curator.retry.RetryNTimes;
@@ -72,6 +99,7 @@ public final class CuratorContender {
     /** A line for the test, among what is logged. */
     static void say(String line) {
         System.out.println("= " + line);
+        System.out.flush();
     }
 
     /** Name and value of each argument. */
@@ -187,13 +215,17 @@ public final class CuratorContender {
         }
 
         void waitForLeave() throws Exception {
-            CountDownLatch there = new CountDownLatch(1);
-            Stat stat =
-                    client.checkExists()
-                            .usingWatcher((org.apache.zookeeper.Watcher) event -> there.countDown())
-                            .forPath(root + "/leave");
-            if (stat == null) there.await();
+            CuratorContender.waitForLeave(client, root);
         }
+    }
+
+    static void waitForLeave(CuratorFramework client, String root) throws Exception {
+        CountDownLatch there = new CountDownLatch(1);
+        Stat stat =
+                client.checkExists()
+                        .usingWatcher((org.apache.zookeeper.Watcher) event -> there.countDown())
+                        .forPath(root + "/leave");
+        if (stat == null) there.await();
     }
 
     /** What is done inside. */
@@ -257,9 +289,43 @@ public final class CuratorContender {
                         body.run();
                     }
                 };
+            case "selector":
+                return (role, body) -> {
+                    CountDownLatch led = new CountDownLatch(1);
+                    AtomicReference<Exception> failure = new AtomicReference<>();
+                    try (LeaderSelector selector =
+                            selector(
+                                    client,
+                                    options,
+                                    () -> {
+                                        try {
+                                            body.run();
+                                        } catch (Exception e) {
+                                            failure.set(e);
+                                        }
+                                        led.countDown();
+                                    })) {
+                        selector.start();
+                        led.await();
+                    }
+                    if (failure.get() != null) throw failure.get();
+                };
             default:
                 throw new IllegalArgumentException("no such place: " + options.get("kind"));
         }
+    }
+
+    static LeaderSelector selector(CuratorFramework client, Options options, Body term) {
+        LeaderSelectorListenerAdapter listener =
+                new LeaderSelectorListenerAdapter() {
+                    @Override
+                    public void takeLeadership(CuratorFramework ignored) throws Exception {
+                        term.run();
+                    }
+                };
+        LeaderSelector selector = new LeaderSelector(client, options.get("path"), listener);
+        selector.setId(options.get("identity", OURS));
+        return selector;
     }
 
     static String[] roles(Options options) {
@@ -360,10 +426,143 @@ public final class CuratorContender {
 
     static void leader(Options options) throws Exception {
         CuratorFramework client = connect(options);
-        LeaderLatch latch = new LeaderLatch(client, options.get("path"), "onlooker");
-        say("leader " + latch.getLeader().getId());
-        for (Participant participant : latch.getParticipants()) {
-            say("participant " + participant.getId());
+        Participant leader;
+        Collection<Participant> participants;
+        if (options.get("kind", "election").equals("selector")) {
+            LeaderSelector selector = selector(client, options, () -> {});
+            leader = selector.getLeader();
+            participants = selector.getParticipants();
+        } else {
+            LeaderLatch latch = new LeaderLatch(client, options.get("path"), "onlooker");
+            leader = latch.getLeader();
+            participants = latch.getParticipants();
+        }
+        say("leader " + leader.getId());
+        for (Participant participant : participants) say("participant " + participant.getId());
+        client.close();
+    }
+
+    static void barrier(Options options) throws Exception {
+        CuratorFramework client = connect(options);
+        DistributedBarrier barrier = new DistributedBarrier(client, options.get("path"));
+        switch (options.get("task")) {
+            case "set":
+                barrier.setBarrier();
+                break;
+            case "remove":
+                barrier.removeBarrier();
+                break;
+            default:
+                barrier.waitOnBarrier();
+                say("through");
+        }
+        client.close();
+    }
+
+    static void rounds(Options options) throws Exception {
+        CuratorFramework client = connect(options);
+        for (int i = 0; i < options.number("count", 1); i++) {
+            DistributedDoubleBarrier barrier =
+                    new DistributedDoubleBarrier(
+                            client, options.get("path"), options.number("limit", 2));
+            barrier.enter();
+            say("inside");
+            waitForLeave(client, options.get("record"));
+            barrier.leave();
+            say("outside");
+        }
+        client.close();
+    }
+
+    static void member(Options options) throws Exception {
+        CuratorFramework client = connect(options);
+        String name = options.get("identity");
+        GroupMember member =
+                new GroupMember(client, options.get("path"), name, bytes("data of " + name));
+        member.start();
+        CountDownLatch leave = new CountDownLatch(1);
+        Thread follower =
+                new Thread(
+                        () -> {
+                            String last = "";
+                            while (leave.getCount() > 0) {
+                                StringBuilder now = new StringBuilder("members");
+                                // It has no listeners.
+                                new TreeMap<>(member.getCurrentMembers())
+                                        .forEach((who, data) -> now.append(" " + who + "=" + text(data)));
+                                if (!now.toString().equals(last)) say(last = now.toString());
+                                LockSupport.parkNanos(10_000_000);
+                            }
+                        });
+        follower.start();
+        waitForLeave(client, options.get("record"));
+        leave.countDown();
+        follower.join();
+        member.close();
+        client.close();
+    }
+
+    /** Prints what listeners hear of, too. */
+    static void value(Options options) throws Exception {
+        CuratorFramework client = connect(options);
+        String path = options.get("path");
+        String change = options.get("set", "");
+        if (options.get("kind").equals("shared_value")) {
+            SharedValue value = new SharedValue(client, path, bytes("seed"));
+            value.getListenable()
+                    .addListener(
+                            new SharedValueListener() {
+                                @Override
+                                public void valueHasChanged(SharedValueReader from, byte[] now) {
+                                    say("value " + text(now));
+                                }
+
+                                @Override
+                                public void stateChanged(
+                                        CuratorFramework ignored, ConnectionState state) {}
+                            });
+            value.start();
+            say("value " + text(value.getValue()));
+            if (!change.isEmpty()) {
+                while (!value.trySetValue(value.getVersionedValue(), bytes(change))) {}
+            }
+            waitForLeave(client, options.get("record"));
+            value.close();
+        } else {
+            SharedCount count = new SharedCount(client, path, 7);
+            count.addListener(
+                    new SharedCountListener() {
+                        @Override
+                        public void countHasChanged(SharedCountReader from, int now) {
+                            say("value " + now);
+                        }
+
+                        @Override
+                        public void stateChanged(
+                                CuratorFramework ignored, ConnectionState state) {}
+                    });
+            count.start();
+            say("value " + count.getCount());
+            if (!change.isEmpty()) count.setCount(Integer.parseInt(change));
+            waitForLeave(client, options.get("record"));
+            count.close();
+        }
+        client.close();
+    }
+
+    static void keep(Options options) throws Exception {
+        CuratorFramework client = connect(options);
+        String path = options.get("path");
+        byte[] data = bytes(options.get("identity", OURS));
+        CreateMode mode =
+                options.get("kind").equals("ephemeral")
+                        ? CreateMode.EPHEMERAL
+                        : CreateMode.PERSISTENT;
+        try (PersistentNode node = new PersistentNode(client, mode, false, path, data)) {
+            node.start();
+            node.waitForInitialCreate(60, TimeUnit.SECONDS);
+            say("there");
+            waitForLeave(client, options.get("record"));
         }
         client.close();
     }
@@ -520,6 +719,13 @@ public final class CuratorContender {
             case "revocable": revocable(options); break;
             case "revoke": revoke(options); break;
             case "leader": leader(options); break;
+            case "set":
+            case "remove":
+            case "wait": barrier(options); break;
+            case "rounds": rounds(options); break;
+            case "member": member(options); break;
+            case "value": value(options); break;
+            case "keep": keep(options); break;
             case "put": put(options); break;
             case "take": take(options); break;
             case "add": add(options); break;

@@ -51,6 +51,35 @@ inline boost::asio::awaitable<client> interop_client() {
     co_return co_await client::connect(executor, options);
 }
 
+/// A client of ours that can lose its session.
+class mortal_client {
+public:
+    boost::asio::awaitable<void> connect() {
+        auto executor = co_await boost::asio::this_coro::executor;
+        client_options options = interop_options();
+        options.hosts = proxy_.hosts();
+        zk = co_await client::connect(executor, options);
+    }
+
+    /// The server ends its session.
+    void expire() { corozk::testing::expire(proxy_.session()); }
+
+    /// The same, and there is no next session until it may come back.
+    void die() {
+        proxy_.set_acceptance(acceptance::close_at_once);
+        expire();
+    }
+    void come_back() { proxy_.set_acceptance(acceptance::normal); }
+
+    client zk;
+
+private:
+    fault_proxy proxy_{shared_server().port()};
+};
+
+/// The session of a party that is to die, in the program's words.
+inline constexpr const char* short_session = "session=5000";
+
 /// One path and its record.
 class meeting {
 public:
@@ -96,7 +125,7 @@ void meet(meeting& at, Body body) {
             co_await body(zk);
             co_await zk.close();
         },
-        party_limit);
+        party_limit + std::chrono::seconds(20));
     run_to_idle(context);
     CHECK(violations(at.hand, at.record_path) == std::vector<std::string>());
 }

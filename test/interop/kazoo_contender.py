@@ -11,9 +11,17 @@ usage: kazoo_contender.py task=TASK hosts=HOSTS path=PATH record=PATH [NAME=VALU
   task=put         put `count` items named after us into the queue at PATH
   task=take        take items until one is "stop"; print them
   task=add         add 1 to the counter at PATH, `count` times
+  task=set         set the barrier at PATH
+  task=remove      remove it
+  task=wait        print "through" once there is none
+  task=rounds      enter and leave the double barrier at PATH `count` times; print "inside" and
+                   "outside". Stay inside until RECORD/leave is there
+  task=member      be a member of the party at PATH with the name `identity` until RECORD/leave is
+                   there; print the members at every change
 
-The names and values: kind (mutex, shared, semaphore, election, queue, counter, curator_counter),
-contenders, handovers, together, limit, count, identity, priorities, roles.
+The names and values: kind (mutex, shared, semaphore, election, queue, counter, curator_counter,
+party, shallow_party), contenders, handovers, together, limit, count, identity, priorities, roles,
+session (milliseconds).
 
 What happens inside is written down at RECORD through a session of its own, see record.hpp.
 """
@@ -29,13 +37,13 @@ OURS = 'kazoo'
 
 def say(line):
     """A line for the test, among what is logged."""
-    print('= ' + line)
+    print('= ' + line, flush=True)
 
 
-def connect(hosts):
+def connect(hosts, session=30):
     # A conflict is tried again for as long as it takes.
     forever = dict(max_tries=-1, delay=0.001, backoff=1, max_delay=0.005)
-    client = KazooClient(hosts=hosts, timeout=30, command_retry=forever)
+    client = KazooClient(hosts=hosts, timeout=session, command_retry=forever)
     client.start(timeout=30)
     return client
 
@@ -86,9 +94,12 @@ class Record:
         self.client.delete(marker)
 
     def wait_for_leave(self):
-        gone = threading.Event()
-        if self.client.exists(self.root + '/leave', watch=lambda event: gone.set()):
-            return
+        wait_for_leave(self.client, self.root)
+
+
+def wait_for_leave(client, root):
+    gone = threading.Event()
+    if not client.exists(root + '/leave', watch=lambda event: gone.set()):
         gone.wait()
 
 
@@ -128,7 +139,7 @@ def roles_of(options):
 
 def make_record(options):
     limit = int(options.get('limit', '1000'))
-    return Record(connect(options['hosts']), options['record'], limit,
+    return Record(connect_with(options), options['record'], limit,
                   int(options.get('handovers', '0')), int(options.get('together', '0')))
 
 
@@ -170,7 +181,7 @@ def contend(options):
 
 def hold(options):
     record = make_record(options)
-    client = connect(options['hosts'])
+    client = connect_with(options)
     role = options.get('role', roles_of(options)[0])
 
     def inside():
@@ -254,10 +265,66 @@ def add(options):
     client.stop()
 
 
+def connect_with(options):
+    return connect(options['hosts'], int(options.get('session', '30000')) / 1000)
+
+
+def barrier(options):
+    client = connect_with(options)
+    it = client.Barrier(options['path'])
+    if options['task'] == 'set':
+        it.create()
+    elif options['task'] == 'remove':
+        it.remove()
+    else:
+        it.wait()
+        say('through')
+    client.stop()
+
+
+def rounds(options):
+    client = connect_with(options)
+    for _ in range(int(options.get('count', '1'))):
+        it = client.DoubleBarrier(options['path'], int(options.get('limit', '2')))
+        it.enter()
+        if not it.participating:
+            sys.exit('did not enter')
+        say('inside')
+        wait_for_leave(client, options['record'])
+        it.leave()
+        say('outside')
+    client.stop()
+
+
+def member(options):
+    client = connect_with(options)
+    make = client.ShallowParty if options['kind'] == 'shallow_party' else client.Party
+    it = make(options['path'], options['identity'])
+    it.join()
+    leave = threading.Event()
+
+    def follow():
+        last = None
+        while not leave.wait(0.01):  # it has no listeners
+            now = ' '.join(['members'] + sorted(it))
+            if now != last:
+                say(now)
+            last = now
+
+    follower = threading.Thread(target=follow)
+    follower.start()
+    wait_for_leave(client, options['record'])
+    leave.set()
+    follower.join()
+    it.leave()
+    client.stop()
+
+
 def main():
     options = dict(argument.split('=', 1) for argument in sys.argv[1:])
     tasks = dict(contend=contend, hold=hold, read_in_turn=read_in_turn, contenders=contenders,
-                 put=put, take=take, add=add)
+                 put=put, take=take, add=add, set=barrier, remove=barrier, wait=barrier,
+                 rounds=rounds, member=member)
     tasks[options['task']](options)
 
 

@@ -7,6 +7,7 @@
 #include <corozk/testing/process_guard.hpp>
 #include <corozk/testing/temporary_directory.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <initializer_list>
 #include <sstream>
@@ -73,6 +74,21 @@ public:
         }
         return found;
     }
+
+    /// Whether this is among its lines.
+    bool said(const std::string& line) const {
+        std::vector<std::string> all = lines();
+        return std::find(all.begin(), all.end(), line) != all.end();
+    }
+
+    /// Waits until it says this.
+    boost::asio::awaitable<void> says(std::string line) {
+        auto it_did = [this, &line] { return said(line); };
+        co_await until(it_did, line);
+    }
+
+    /// It dies: the server ends its session after the session's timeout.
+    void kill() { process_->kill(); }
 
     /// Whether it has ended successfully.
     /// @throws std::runtime_error with all its output, if it failed.

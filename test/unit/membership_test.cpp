@@ -103,4 +103,17 @@ TEST_CASE("membership: applying all differences in order gives the group") {
     }
 }
 
+TEST_CASE("membership: names of nodes") {
+    for (auto whose : {compatibility::native, compatibility::curator}) {
+        CHECK(member_node(whose, "a") == "a");
+        CHECK(member_of_node(whose, "a__party__") == "a__party__");
+    }
+    CHECK(member_node(compatibility::kazoo, "a") == "a__party__");
+    CHECK(member_of_node(compatibility::kazoo, "a__party__") == "a");
+    CHECK(member_of_node(compatibility::kazoo, "__party____party__") == "__party__");
+    CHECK_FALSE(member_of_node(compatibility::kazoo, "a"));
+    CHECK_FALSE(member_of_node(compatibility::kazoo, "__party__"));
+    CHECK_FALSE(member_of_node(compatibility::kazoo, "a__party__b"));
+}
+
 }  // namespace corozk::testing::membership_test

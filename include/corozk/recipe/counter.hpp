@@ -133,6 +133,28 @@ public:
             "counter.compare_and_set", std::forward<Token>(token), expected, desired);
     }
 
+    /**
+     * @brief Waits until the value differs from the one that `next` returned last. The first call
+     *        completes at once. Intermediate values may be skipped.
+     *
+     * A node that is deleted has the value `counter_options::initial`. Survives reconnects and new
+     * sessions, and shows no older value than before.
+     *
+     * @completes `void(error_code, std::int64_t)`
+     *
+     * @errors `errc::busy`: another `next` of this object is pending. `errc::foreign_data`,
+     * `zk_errc::no_auth`, `errc::bad_option`, `errc::closed`.
+     *
+     * @cancellation Terminal, partial, total: completes at once; the next call still reports the
+     * change.
+     *
+     * @see Curator's SharedCountListener.
+     */
+    template <class Token = default_token>
+    auto next(Token&& token = Token{}) {
+        return initiate<&start_next>("counter.next", std::forward<Token>(token));
+    }
+
 private:
     using value_handler = detail::any_handler<void(error_code, std::int64_t)>;
     using exchange_handler = detail::any_handler<void(error_code, counter_exchange)>;
@@ -144,6 +166,7 @@ private:
                                       std::int64_t expected,
                                       std::int64_t desired,
                                       exchange_handler);
+    static void start_next(const impl_ptr&, value_handler);
 };
 
 }  // namespace corozk

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <corozk/client.hpp>
+#include <corozk/compatibility.hpp>
 #include <corozk/detail/recipe_object.hpp>
 #include <corozk/time_limit.hpp>
 
@@ -20,8 +21,12 @@ struct double_barrier_options {
     double_barrier_options() = default;
 
     /// Whether `enter` waits for the next round while one is in progress. Otherwise it fails with
-    /// `errc::would_block`.
+    /// `errc::would_block`. `native` only.
     bool wait_for_next_round = true;
+
+    /// The format. `curator`, `kazoo`: that of DistributedDoubleBarrier and DoubleBarrier, which is
+    /// the same, see `double_barrier`.
+    corozk::compatibility compatibility = corozk::compatibility::native;
 
     /// ACL of the members' nodes and of missing parents. Empty means open to everyone.
     corozk::acl acl;
@@ -39,6 +44,13 @@ struct double_barrier_options {
  * - Remnants of earlier rounds let no one in.
  *
  * Each object is one member. Members of the same client share listings and watches.
+ *
+ * @par With Curator and Kazoo
+ * Their format, that of the recipes page, knows no rounds. So with `compatibility`: a member that
+ * arrives while others are inside may be let in beside them, and `size` is a threshold, not a limit,
+ * and not compared. A member that is disconnected while the round starts may not hear of it if
+ * another one leaves at once: give `enter` a time limit. A `ready` node that outlived its round is
+ * deleted if no member is left. Members list the others, and do not share that.
  *
  * @cancellation Terminal, partial, total: completes at once; the node is deleted in the background.
  * If the round starts at the same time, a member whose `enter` was cancelled counts as having left.
@@ -65,7 +77,8 @@ public:
     /** @brief Whether the member has entered a round and not left it. */
     bool inside() const noexcept;
 
-    /** @brief The number of the round that was entered last; 0 before the first. */
+    /** @brief The number of the round that was entered last; 0 before the first. With
+     *         `compatibility`: how many rounds this object has entered. */
     std::uint64_t round() const noexcept;
 
     /**

@@ -19,14 +19,23 @@ namespace detail {
 class latch_core;
 }
 
-using election_options = contender_options;  ///< The options of an `election`.
+/** @brief The options of an `election`. */
+struct election_options : contender_options {
+    election_options() = default;
+    explicit election_options(std::string identity_) : contender_options(std::move(identity_)) {}
+
+    /// With `curator` only: takes part in the election of LeaderSelector instead of LeaderLatch.
+    /// Those of Curator do not take part in each other's, either. `errc::bad_option` without
+    /// `curator`.
+    bool leader_selector = false;
+};
 
 /** @brief The current leader. */
 struct election_leader {
     election_leader() = default;
 
     std::string path;                ///< Its node; empty if there is no leader.
-    std::string identity;            ///< `election_options::identity`.
+    std::string identity;            ///< `election_options::identity`, or as last proclaimed.
     std::int64_t fencing_token = 0;  ///< The fencing token of its term.
     std::int64_t session_id = 0;     ///< Its session.
     bool acknowledged = false;       ///< Whether it has called `acknowledge`.
@@ -44,7 +53,8 @@ struct election_leader {
  * A candidacy survives reconnects with the same node.
  *
  * @par Names
- * `native`: "<guid>-n_<sequence>". `curator`: "_c_<guid>-latch-<sequence>", as LeaderLatch. `kazoo`:
+ * `native`: "<guid>-n_<sequence>". `curator`: "_c_<guid>-latch-<sequence>", as LeaderLatch, or, with
+ * `leader_selector`, "_c_<guid>-lock-<sequence>", as LeaderSelector. `kazoo`:
  * "<guid>__lock__<sequence>", as Election.
  *
  * @executor As `lock`.
@@ -128,6 +138,34 @@ public:
     }
 
     /**
+     * @brief Replaces what the leader says of itself, `election_leader::identity`, for the rest of
+     *        its term.
+     *
+     * Observers hear of it (`next_leader`), but may skip intermediate values. Of two calls the
+     * later one takes effect, even if the first one is still in progress.
+     *
+     * @par Preconditions
+     * `term` was acquired from an `election` of the same session and path.
+     *
+     * @completes `void(error_code)`, after it was written, or by a later call.
+     *
+     * @errors As `acknowledge`. `errc::bad_option`: the text would be taken for a release request.
+     * `errc::busy`, with `curator`: a release was requested, which has replaced the identity.
+     *
+     * @cancellation Terminal, partial, total: completes at once; it may be written.
+     *
+     * @see etcd's Election.Proclaim.
+     */
+    template <class Token = default_token>
+    auto proclaim(const ownership& term, std::string identity, Token&& token = Token{}) {
+        return initiate_about<&start_proclaim>("election.proclaim",
+                                               term.path(),
+                                               std::forward<Token>(token),
+                                               term.implementation(),
+                                               std::move(identity));
+    }
+
+    /**
      * @brief Runs a coroutine as the leader: `co_await e.run(body)` with
      *        `awaitable<T> body(ownership&)`.
      *
@@ -163,7 +201,7 @@ public:
     }
 
     /**
-     * @brief Waits until the leader, or its acknowledgement, differs from the one passed.
+     * @brief Waits until the leader, its identity or its acknowledgement differs from those passed.
      *
      * The cost does not depend on the number of candidates: only the leader's node is watched, or
      * the parent while there is no leader. Intermediate states may be skipped.
@@ -232,6 +270,10 @@ private:
     static void start_acknowledge(const callee&,
                                   const owned_ptr& term,
                                   detail::any_handler<void(error_code)>);
+    static void start_proclaim(const callee&,
+                               const owned_ptr& term,
+                               std::string identity,
+                               detail::any_handler<void(error_code)>);
     static void start_observe(const callee&,
                               std::optional<election_leader> seen,
                               detail::any_handler<void(error_code, election_leader)>);

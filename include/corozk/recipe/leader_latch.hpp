@@ -161,6 +161,12 @@ public:
         return campaign().acknowledge(term(), std::forward<Token>(token));
     }
 
+    /** @brief As `election::proclaim`, for the current term. */
+    template <class Token = default_token>
+    auto proclaim(std::string identity, Token&& token = Token{}) {
+        return campaign().proclaim(term(), std::move(identity), std::forward<Token>(token));
+    }
+
     /** @brief As `ownership::commit`, for the current term. */
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {

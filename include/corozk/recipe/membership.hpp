@@ -2,6 +2,7 @@
 #pragma once
 
 #include <corozk/client.hpp>
+#include <corozk/compatibility.hpp>
 #include <corozk/detail/recipe_object.hpp>
 #include <corozk/recipe/membership_types.hpp>
 #include <corozk/time_limit.hpp>
@@ -26,6 +27,9 @@ struct membership_options {
 
     /// ACL of the members' nodes and of missing parents. Empty means open to everyone.
     corozk::acl acl;
+
+    /// The format, see `membership`. `curator` is the same as `native`.
+    corozk::compatibility compatibility = corozk::compatibility::native;
 };
 
 /**
@@ -36,6 +40,12 @@ struct membership_options {
  * A member remains one until `leave`: after session loss it joins again in the next session with
  * its latest data, as soon as the server has deleted the node of the lost session. The same applies
  * to a process that is restarted under its old name.
+ *
+ * @par Names
+ * `native`: a member's node has its name. So have those of Curator's GroupMember, and those of
+ * Kazoo's ShallowParty, which shows the part of the name behind the first "-". `kazoo`:
+ * "<name>__party__", as Party, which shows the data of members only. A GroupMember does not wait for
+ * a name that is taken, but uses the other's node: each name must have one owner.
  *
  * An observer gets differences, not events: applied in order to an empty set, they yield the group
  * as the server has it, across outages and sessions. Children that are not ephemeral are ignored.

@@ -3,6 +3,7 @@
 
 #include "driver/port.hpp"
 #include "recipe/barriers/double_barrier_room.hpp"
+#include "recipe/barriers/page_barrier.hpp"
 
 namespace corozk {
 
@@ -21,6 +22,8 @@ public:
           options(std::move(options_)) {}
 
     void enter(any_handler<void(error_code)> handler, time_point deadline) {
+        if (of_page())
+            return enter_page(std::move(handler), deadline);
         if (seat && seat->phase != phase::outside && seat->phase != phase::withdrawing &&
             !(seat->phase == phase::entering && !seat->call->waiting()))
             return immediate_result<>(executor(), std::move(handler), errc::busy);
@@ -37,6 +40,8 @@ public:
     }
 
     void leave(any_handler<void(error_code)> handler, time_point deadline) {
+        if (of_page())
+            return leave_page(std::move(handler), deadline);
         if (!seat || seat->phase != phase::inside) {
             bool busy = seat && seat->phase == phase::leaving && seat->call->waiting();
             return immediate_result<>(
@@ -58,6 +63,9 @@ public:
     /// The public object is destroyed.
     void stop() noexcept override {
         recipe_core::stop();
+        if (page && page->inside())
+            page->withdraw();
+        page.reset();
         if (seat && seat->phase == phase::inside && get_port().alive(seat->generation)) {
             seat->phase = phase::withdrawing;
             room->add(seat);
@@ -69,11 +77,46 @@ public:
         }
     }
 
+    bool inside() const {
+        return (seat && seat->phase == phase::inside) || (page && page->inside());
+    }
+
+    std::uint64_t last_round() const {
+        if (page)
+            return page->rounds();
+        return seat && seat->round ? seat->round : round;
+    }
+
     const std::uint32_t size;
     const double_barrier_options options;
     std::shared_ptr<barrier_room> room;
     seat_ptr seat;
     std::uint64_t round = 0;
+    std::shared_ptr<page_member> page;  ///< in the format of Curator and Kazoo
+
+private:
+    bool of_page() const noexcept { return options.compatibility != compatibility::native; }
+
+    void enter_page(any_handler<void(error_code)> handler, time_point deadline) {
+        if (page && (page->entering() || page->inside() || page->leaving()))
+            return immediate_result<>(executor(), std::move(handler), errc::busy);
+        page_member::settings where;
+        where.path = path();
+        where.size = size;
+        where.entries = options.acl;
+        where.rounds = last_round();
+        if (options.compatibility == compatibility::kazoo)
+            where.parents = create_mode::persistent;  // it does not expect theirs to be deleted
+        page = std::make_shared<page_member>(get_port(), std::move(where));
+        page->enter(*this, std::move(handler), deadline);
+    }
+
+    void leave_page(any_handler<void(error_code)> handler, time_point deadline) {
+        if (page && page->inside())
+            return page->leave(*this, std::move(handler), deadline);
+        bool busy = page && page->leaving();
+        immediate_result<>(executor(), std::move(handler), busy ? errc::busy : errc::not_a_member);
+    }
 };
 
 namespace {
@@ -98,13 +141,11 @@ double_barrier::double_barrier(const client& c,
     : recipe_object(c.implementation(), std::move(path), size, std::move(options)) {}
 
 bool double_barrier::inside() const noexcept {
-    return impl_ && impl_->seat && impl_->seat->phase == detail::barrier_phase::inside;
+    return impl_ && impl_->inside();
 }
 
 std::uint64_t double_barrier::round() const noexcept {
-    if (!impl_)
-        return 0;
-    return impl_->seat && impl_->seat->round ? impl_->seat->round : impl_->round;
+    return impl_ ? impl_->last_round() : 0;
 }
 
 void double_barrier::start_enter(const impl_ptr& impl, time_limit limit, handler_of<> handler) {

@@ -50,6 +50,9 @@ public:
     /// Another node that belongs to it, and is deleted before its own.
     void attach(std::string path) { more().attached = std::move(path); }
 
+    /// The number of times that a leader has begun to change its identity.
+    std::uint64_t& proclamations() { return more().proclamations; }
+
     /// Null once it has left the queue.
     contention_queue* current_queue() const noexcept { return queue_; }
 
@@ -71,7 +74,8 @@ private:
         std::shared_ptr<contender> replaced;   ///< the contender that this upgrade replaces
         std::shared_ptr<contender> heir;       ///< holds instead, after an upgrade
         std::uint64_t span = 0;                ///< a tracer's, while it holds
-        user_call<> gone;                      ///< waits for the deletion of its node
+        std::uint64_t proclamations = 0;
+        user_call<> gone;  ///< waits for the deletion of its node
 
         /// On the node that announces its turn, if it has waited for a remote contender.
         std::optional<member_watch<contender, &contender::turn_announced>> turn;

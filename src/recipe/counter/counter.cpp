@@ -6,6 +6,7 @@
 #include "recipe/counter/rule.hpp"
 #include "recipe/toolkit/backoff.hpp"
 #include "recipe/toolkit/either_call.hpp"
+#include "recipe/toolkit/followed_node.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include <corozk/recipe/counter.hpp>
 
@@ -60,7 +61,8 @@ public:
     };
 
     counter_impl(port& p, std::string path, counter_options options)
-        : recipe_core(p, "counter", std::move(path)),
+        : recipe_core(p, "counter", path),
+          told_of(p, std::move(path)),
           wake_(p),
           options_(std::move(options)),
           format_(format_of(options_.compatibility, options_.bits)),
@@ -84,9 +86,32 @@ public:
         fail_all(current_, boost::asio::error::operation_aborted);
         waiting_.clear();
         wake_.set();
+        told_of.forget();
     }
 
+    bool has_format() const noexcept { return format_.has_value(); }
+
+    // What `next` tells.
+    std::int64_t describe(const node_view& node) const {
+        const auto record = parse(node);
+        return record ? record->value : 0;
+    }
+    bool is_news(const node_view& node) const { return describe(node) != describe(told_of.last()); }
+    error_code problem(const node_view& node) const {
+        return parse(node) ? error_code() : make_error_code(errc::foreign_data);
+    }
+
+    told<followed_node, std::int64_t> told_of;
+
 private:
+    std::optional<counter_record> parse(const node_view& node) const {
+        if (node.present)
+            return parse_counter(*format_, node.data);
+        counter_record record;
+        record.value = options_.initial;
+        return record;
+    }
+
     static void fail_all(batch& entries, error_code ec) {
         for (entry& e : entries) {
             if (e.waiting())
@@ -401,6 +426,14 @@ void counter::start_compare_and_set(const impl_ptr& impl,
                                     exchange_handler handler) {
     using operation = detail::counter_operation;
     start_operation(impl, operation::compare_and_set, desired, expected, std::move(handler));
+}
+
+void counter::start_next(const impl_ptr& impl, value_handler handler) {
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    if (!impl->has_format())
+        return detail::refuse(impl, std::move(handler), errc::bad_option);
+    detail::start_telling(impl, std::move(handler));
 }
 
 }  // namespace corozk

@@ -54,8 +54,50 @@ task<> write_acknowledgement(detail::port& s,
     call->complete(ec);
 }
 
+/// Replaces the identity in the candidate's node, and leaves a release request there. Conditional,
+/// so that a repeated attempt overwrites neither a request nor a later proclamation.
+task<> write_identity(detail::port& s,
+                      std::shared_ptr<const contention_object> impl,
+                      std::shared_ptr<contender> term,
+                      std::string identity,
+                      user_call<> user) {
+    auto call = cancellable(std::move(user), any_cancellation);
+    const std::string path = term->path();
+    const std::uint64_t generation = term->generation();
+    const std::uint64_t number = ++term->proclamations();
+    const std::string& request_text = impl->settings().release_request;
+    error_code ec;
+    if (has_release_request(identity, request_text))
+        ec = errc::bad_option;
+    retry attempts(s, generation);
+    while (!ec) {
+        request get(s, op_code::get, path, generation);
+        ec = co_await get;
+        if (attempts.again(ec)) {
+            ec = error_code();
+            continue;
+        }
+        // What is not wanted any more is not written after what is.
+        if (ec || !call->waiting() || number != term->proclamations())
+            break;
+        const bool asked = get.record.version > 0 && has_release_request(get.answer, request_text);
+        if (asked && impl->settings().request_replaces_data) {
+            ec = errc::busy;
+            break;
+        }
+        request set(s, op_code::set, path, generation);
+        set.data = asked ? with_release_request(identity, request_text) : identity;
+        set.version = get.record.version;
+        ec = co_await set;
+        if (ec != zk_errc::bad_version && !attempts.again(ec))
+            break;
+        ec = error_code();
+    }
+    call->complete(ec == zk_errc::no_node ? make_error_code(errc::ownership_lost) : ec);
+}
+
 bool same(const election_leader& a, const election_leader& b) {
-    return a.path == b.path && a.acknowledged == b.acknowledged;
+    return a.path == b.path && a.acknowledged == b.acknowledged && a.identity == b.identity;
 }
 
 /// Reads the leader once or, with `seen`, after every event until it differs.
@@ -151,16 +193,26 @@ task<> watch_leader(detail::port& s,
     }
 }
 
+/// The settings, without names if there is no such format.
+contention_settings settings_of(std::string path, const election_options& options) {
+    // LeaderSelector is an InterProcessMutex at its path.
+    const auto what = options.leader_selector ? known_recipe::lock : known_recipe::election;
+    contention_settings settings =
+        settings_in_format(what, the_exclusive_rule, std::move(path), options);
+    if (options.leader_selector && options.compatibility != compatibility::curator)
+        settings.names = naming();
+    return settings;
+}
+
 }  // namespace
 
 election::election(const client& c, std::string path, election_options options)
-    : contention_recipe(c,
-                        make_contention_object(known_recipe::election,
-                                               the_exclusive_rule,
-                                               {"candidate"},
-                                               std::move(path),
-                                               std::move(options)),
-                        "election") {}
+    : contention_recipe(
+          c,
+          std::make_shared<const contention_object>(settings_of(std::move(path), options),
+                                                    options.identity,
+                                                    std::vector<std::string>{"candidate"}),
+          "election") {}
 
 bool election::worth_another_term(const error_code& ec) noexcept {
     return ec == errc::ownership_lost || is_transient(ec);
@@ -181,6 +233,16 @@ void election::start_acknowledge(const callee& of,
     if (error_code ec = find_held(of, term, c))
         return refuse<>(of.owner, ec, std::move(handler));
     run_driver(of, std::move(handler), &write_acknowledgement, std::move(c));
+}
+
+void election::start_proclaim(const callee& of,
+                              const owned_ptr& term,
+                              std::string identity,
+                              any_handler<void(error_code)> handler) {
+    std::shared_ptr<contender> c;
+    if (error_code ec = find_held(of, term, c))
+        return refuse<>(of.owner, ec, std::move(handler));
+    run_driver(of, std::move(handler), &write_identity, std::move(c), std::move(identity));
 }
 
 void election::start_observe(const callee& of,

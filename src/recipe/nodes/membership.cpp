@@ -9,6 +9,8 @@
 #include "recipe/toolkit/read_children.hpp"
 #include <corozk/recipe/membership.hpp>
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -30,10 +32,11 @@ class membership_observer {
 public:
     using state = member_map;
 
-    membership_observer(port& p, std::string parent)
+    membership_observer(port& p, std::string parent, compatibility whose)
         : wake(p),
           port_(p),
           parent_(std::move(parent)),
+          whose_(whose),
           parent_watch_(wake),
           missing_watch_(wake) {}
 
@@ -50,9 +53,11 @@ public:
 
     member_map view() const {
         member_map members;
-        for (const auto& [name, m] : members_) {
-            if (session_of(m.node.stat) != 0)
-                members.emplace(name, describe_member(name, m.node));
+        for (const auto& [node, m] : members_) {
+            if (session_of(m.node.stat) == 0)
+                continue;
+            const std::string name(*member_of_node(whose_, node));
+            members.emplace(name, describe_member(name, m.node));
         }
         return members;
     }
@@ -100,6 +105,8 @@ private:
     void note_names(const name_list& names) {
         std::set<std::string_view> there;
         for (std::size_t i = 0; i < names.size(); ++i) {
+            if (!member_of_node(whose_, names[i]))
+                continue;
             there.insert(names[i]);
             members_.try_emplace(std::string(names[i]), wake);
         }
@@ -141,6 +148,7 @@ private:
 
     port& port_;
     const std::string parent_;
+    const compatibility whose_;
     watch_signal parent_watch_;
     watch_signal missing_watch_;
     std::map<std::string, watched_member, std::less<>> members_;
@@ -151,7 +159,9 @@ private:
 class membership_impl final : public recipe_core {
 public:
     membership_impl(port& p, std::string path, membership_options options_)
-        : recipe_core(p, "membership", path), options(std::move(options_)), told_of(p, path) {}
+        : recipe_core(p, "membership", path),
+          options(std::move(options_)),
+          told_of(p, path, options.compatibility) {}
 
     void stop() noexcept override {
         recipe_core::stop();
@@ -176,11 +186,19 @@ namespace {
 
 task<error_code> list_members(membership_impl& self, std::vector<member_info>& members) {
     std::map<std::string, node_view> children;
-    error_code ec = co_await read_children(self.get_port(), self.path(), children);
-    for (const auto& [name, node] : children) {
-        if (!ec && session_of(node.stat) != 0)
-            members.push_back(describe_member(name, node));
+    const compatibility whose = self.options.compatibility;
+    std::function<bool(std::string_view)> wanted = [whose](std::string_view node) {
+        return member_of_node(whose, node).has_value();
+    };
+    error_code ec = co_await read_children(self.get_port(), self.path(), children, wanted);
+    for (const auto& [node, view] : children) {
+        if (!ec && session_of(view.stat) != 0)
+            members.push_back(describe_member(std::string(*member_of_node(whose, node)), view));
     }
+    // The suffix may change the order.
+    std::sort(members.begin(), members.end(), [](const member_info& a, const member_info& b) {
+        return a.name < b.name;
+    });
     co_return ec;
 }
 
@@ -208,14 +226,19 @@ void membership::start_join(const impl_ptr& impl,
     detail::port& p = impl->get_port();
     if (name.empty())
         name = p.new_guid();
-    std::string node = detail::join_path(impl->path(), name);
+    const compatibility whose = impl->options.compatibility;
+    std::string node = detail::join_path(impl->path(), detail::member_node(whose, name));
     if (name.find('/') != name.npos || !detail::path_is_good(p, "membership", node)) {
         return detail::refuse(impl, std::move(handler), errc::bad_path);
     }
     // A membership that ends in the background does not block the next one under another name.
     bool idle = !impl->own || !impl->own->wanted();
     if (!impl->own || (idle && impl->own->path() != node)) {
-        impl->own = std::make_shared<detail::kept_node>(p, node, impl->options.acl);
+        detail::kept_node_kind kind;
+        // Kazoo does not expect a party's node to be deleted.
+        if (whose == compatibility::kazoo)
+            kind.parents = create_mode::persistent;
+        impl->own = std::make_shared<detail::kept_node>(p, node, impl->options.acl, kind);
     }
     if (idle)
         impl->name = std::move(name);

@@ -5,6 +5,28 @@
 
 namespace corozk::detail {
 
+namespace {
+
+/// Of a member's node.
+constexpr std::string_view suffix_of(compatibility whose) noexcept {
+    return whose == compatibility::kazoo ? "__party__" : "";
+}
+
+}  // namespace
+
+std::string member_node(compatibility whose, std::string_view name) {
+    return std::string(name).append(suffix_of(whose));
+}
+
+std::optional<std::string_view> member_of_node(compatibility whose,
+                                               std::string_view node) noexcept {
+    const std::string_view suffix = suffix_of(whose);
+    if (!node.ends_with(suffix) || node.size() == suffix.size())
+        return std::nullopt;
+    node.remove_suffix(suffix.size());
+    return node;
+}
+
 member_info describe_member(const std::string& name, const node_view& view) {
     member_info member(name, view.data);
     member.session_id = view.stat.ephemeral_owner;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "recipe/toolkit/node_view.hpp"
+#include <corozk/compatibility.hpp>
 #include <corozk/recipe/membership_types.hpp>
 #include <corozk/recipe/name_service_types.hpp>
 #include <corozk/recipe/rendezvous_types.hpp>
@@ -23,10 +24,16 @@ namespace corozk::detail {
 //     one. Identical data that was written again, as after a lost response, is not a difference.
 
 // Group membership: <path>/<name> is an ephemeral node with the member's data; other children are
-// ignored. A member is one incarnation of a name: one that was replaced during an outage is
+// ignored, as are those without the suffix of Kazoo's Party in its format. A member is one incarnation of a name: one that was replaced during an outage is
 // reported as having left and joined.
 
 using member_map = std::map<std::string, member_info, std::less<>>;
+
+/// The name of a member's node.
+std::string member_node(compatibility whose, std::string_view name);
+
+/// The name of the member with this node; nothing for other nodes.
+std::optional<std::string_view> member_of_node(compatibility whose, std::string_view node) noexcept;
 
 member_info describe_member(const std::string& name, const node_view& view);
 

@@ -46,7 +46,9 @@ class told {
 public:
     using state = typename Source::state;
 
-    told(port& p, std::string path) : source_(p, std::move(path)) {}
+    template <class... Arguments>
+    told(port& p, std::string path, Arguments... arguments)
+        : source_(p, std::move(path), arguments...) {}
 
     const state& last() const noexcept { return last_; }
     /// Removes the watches from the server, unless a driver uses them, which then does it.
@@ -83,6 +85,8 @@ task<> tell(std::shared_ptr<Core> self) {
     while (told.pending()) {
         error_code ec = co_await told.source_.look();
         const auto& now = told.source_.view();
+        if constexpr (requires { self->problem(now); })
+            ec = ec ? ec : self->problem(now);
         if (!told.pending())
             break;
         if (ec) {

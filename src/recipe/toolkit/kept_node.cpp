@@ -4,6 +4,7 @@
 #include "driver/ensure_path.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
+#include "recipe/toolkit/node_view.hpp"
 
 #include <algorithm>
 #include <map>
@@ -49,8 +50,13 @@ bool not_now(retry& attempt, error_code& ec) noexcept {
 
 }  // namespace
 
-kept_node::kept_node(port& p, std::string path, acl entries)
-    : recipe_core(p, "", std::move(path)), entries_(std::move(entries)), wake_(p), watch_(wake_) {}
+kept_node::kept_node(port& p, std::string path, acl entries, kept_node_kind kind)
+    : recipe_core(p, "", std::move(path)),
+      entries_(std::move(entries)),
+      kind_(kind),
+      wake_(p),
+      watch_(wake_),
+      touch_(p, wake_) {}
 
 kept_node::~kept_node() = default;
 
@@ -153,6 +159,7 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
             co_await me.wake_.wait();
     }
     forget_watch(p, me.watch_, watch_kind::data, me.path());
+    me.touch_.clear();
     me.present_ = me.perhaps_ = false;
     me.wanted_ = false;
     me.running_ = false;
@@ -212,6 +219,19 @@ void kept_node::data_refused(error_code ec, std::uint64_t revision) {
         port_.report(log_level::error, "could not change the data of ", path(), ": ", ec.message());
 }
 
+/// Whether an existing node is the one to keep, given that no other object of this client keeps it.
+bool kept_node::ours(const stat& record) const noexcept {
+    if (kind_.mode == create_mode::ephemeral)
+        return record.ephemeral_owner == get_port().status().session_id;
+    return session_of(record) == 0;
+}
+
+/// The server has the node with a new TTL.
+void kept_node::touched() {
+    if (kind_.mode == create_mode::persistent_with_ttl)
+        touch_.set(get_port().now() + kind_.ttl / 2);
+}
+
 task<bool> kept_node::pursue(std::uint64_t generation) {
     if (!registered_) {
         registered_ = get_port().use_service<kept_paths>().claim(*this);
@@ -231,7 +251,7 @@ task<bool> kept_node::pursue(std::uint64_t generation) {
         if (!good)
             co_return !occupied_;
     }
-    if (written_ != revision_) {
+    if (written_ != revision_ || touch_.rang()) {
         good = co_await write(generation);
         if (!good)
             co_return true;
@@ -252,7 +272,8 @@ task<bool> kept_node::pursue(std::uint64_t generation) {
 task<bool> kept_node::make(std::uint64_t generation) {
     port& p = get_port();
     request create(p, op_code::create, path(), generation);
-    create.mode = create_mode::ephemeral;
+    create.mode = kind_.mode;
+    create.ttl = kind_.ttl;
     create.data = data_;
     create.entries = entries_;
     const std::uint64_t revision = revision_;
@@ -264,18 +285,19 @@ task<bool> kept_node::make(std::uint64_t generation) {
         version_ = 0;
         written_ = revision;
         written_data_ = std::move(create.data);
+        touched();
         co_return true;
     }
     retry attempt(p);
     if (not_now(attempt, ec)) {
         perhaps_ = perhaps_ || attempt.doubtful();
     } else if (ec == zk_errc::no_node) {
-        ec = co_await ensure_path(p, std::string(parent_path(path())), entries_);
+        ec = co_await ensure_path(p, std::string(parent_path(path())), entries_, kind_.parents);
         if (ec && !not_now(attempt, ec))
             refused(ec);
     } else if (ec == zk_errc::node_exists) {
-        bool ours = co_await look(generation);
-        co_return ours;
+        bool found = co_await look(generation);
+        co_return found;
     } else {
         data_refused(ec, revision);
     }
@@ -297,10 +319,13 @@ task<bool> kept_node::look(std::uint64_t generation) {
         co_return false;
     }
     perhaps_ = false;
-    bool ours = !ec && read.record.ephemeral_owner == p.status().session_id;
-    if (ours) {
+    bool found = !ec && ours(read.record);
+    if (found) {
         if (!present_) {
-            written_ = read.answer == data_ ? revision_ : 0;
+            // One with a TTL is written again, as it may be about to expire.
+            const bool good =
+                read.answer == data_ && kind_.mode != create_mode::persistent_with_ttl;
+            written_ = good ? revision_ : 0;
             written_data_ = std::move(read.answer);
         }
         version_ = read.record.version;
@@ -312,8 +337,8 @@ task<bool> kept_node::look(std::uint64_t generation) {
             refused(errc::already_exists);
         }
     }
-    present_ = ours;
-    co_return ours;
+    present_ = found;
+    co_return found;
 }
 
 /// @return whether the server has the desired data
@@ -328,6 +353,7 @@ task<bool> kept_node::write(std::uint64_t generation) {
         version_ = set.record.version;
         written_ = revision;
         written_data_ = std::move(set.data);
+        touched();
         co_return true;
     }
     retry attempt(p);
@@ -353,7 +379,7 @@ task<bool> kept_node::dismantle(std::uint64_t generation) {
         if (retry(p).again(ec))
             co_return true;
         perhaps_ = false;
-        present_ = !ec && read.record.ephemeral_owner == p.status().session_id;
+        present_ = !ec && ours(read.record);
     }
     if (!present_)
         co_return false;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "recipe/toolkit/recipe_core.hpp"
+#include <corozk/types.hpp>
 
+#include <chrono>
 #include <list>
 #include <memory>
 #include <set>
@@ -12,8 +14,16 @@ namespace corozk::detail {
 
 class kept_paths;
 
-/// A persistent ephemeral node: it is re-created after session loss or deletion by another client,
-/// and its data can be changed. Used by group membership, rendezvous and session-bound names.
+/// What kind of node is kept.
+struct kept_node_kind {
+    create_mode mode = create_mode::ephemeral;  ///< or `persistent`, `persistent_with_ttl`
+    std::chrono::milliseconds ttl{0};
+    create_mode parents = create_mode::container;  ///< of missing ones
+};
+
+/// A node that is kept: it is re-created after session loss or deletion by another client, and its
+/// data can be changed. Used by group membership, rendezvous, session-bound names and, with all its
+/// kinds, `persistent_node`.
 ///
 /// A single driver establishes the desired state at the server, so that operations cannot overtake
 /// each other, such as a `release` during a re-creation, or a change of data in an outage.
@@ -22,11 +32,14 @@ class kept_paths;
 /// predecessor, or to an earlier session of this client, which the server may not have ended yet.
 /// Within a client only one object keeps a path, so that a node of this session belongs to it;
 /// other objects wait for it.
+///
+/// A node that is not ephemeral has no owner: one that is found is adopted, and gets the data. One
+/// with a TTL is written again at half of it; if it expires in an outage, it is created again.
 class kept_node final : public recipe_core, public std::enable_shared_from_this<kept_node> {
 public:
     using handler = any_handler<void(error_code)>;
 
-    kept_node(port& p, std::string path, acl entries);
+    kept_node(port& p, std::string path, acl entries, kept_node_kind kind = kept_node_kind());
     ~kept_node();
 
     /// Creates the node and completes when it exists. `errc::busy`: already kept, or being
@@ -71,6 +84,8 @@ private:
     void settle_calls(error_code ec);
     void refused(error_code ec);
     void data_refused(error_code ec, std::uint64_t revision);
+    bool ours(const stat& record) const noexcept;
+    void touched();
     task<bool> pursue(std::uint64_t generation);
     task<bool> make(std::uint64_t generation);
     task<bool> look(std::uint64_t generation);
@@ -78,8 +93,10 @@ private:
     task<bool> dismantle(std::uint64_t generation);
 
     const acl entries_;
+    const kept_node_kind kind_;
     signal wake_;
     watch_signal watch_;
+    alarm touch_;  ///< time to write a node with a TTL again
     std::list<call> calls_;
 
     bool wanted_ = false;

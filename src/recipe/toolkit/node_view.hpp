@@ -10,11 +10,11 @@
 
 namespace corozk::detail {
 
-/// The session that owns an ephemeral node; 0 for others: container and TTL nodes have a marker in
-/// the same field.
-inline std::int64_t session_of(const stat& record) noexcept {
+/// The session that owns an ephemeral node; 0 for others: some servers send a marker of container
+/// and TTL nodes in the same field.
+constexpr std::int64_t session_of(const corozk::stat& record) noexcept {
     constexpr std::int64_t container = std::numeric_limits<std::int64_t>::min();
-    bool ttl = (static_cast<std::uint64_t>(record.ephemeral_owner) >> 56U) == 0xffU;
+    const bool ttl = (static_cast<std::uint64_t>(record.ephemeral_owner) >> 56U) == 0xffU;
     return ttl || record.ephemeral_owner == container ? 0 : record.ephemeral_owner;
 }
 

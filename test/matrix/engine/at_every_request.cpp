@@ -68,6 +68,8 @@ const row rows[] = {
     {"name_service.look up", {request_lost, answer_lost}},
     {"name_service.persistent name", {request_lost, answer_lost, expired}},
     {"name_service.session name", {request_lost, answer_lost, expired, cancel_terminal}},
+    {"persistent_node.ephemeral", {request_lost, answer_lost, expired, cancel_terminal}},
+    {"persistent_node.persistent", {request_lost, answer_lost, expired}},
     {"priority_lock.alone", {cancel_terminal}},
     {"priority_lock.asking", {request_lost, answer_lost, expired}},
     {"priority_lock.local", {request_lost, answer_lost, cut_after_answer, expired, long_hole}},

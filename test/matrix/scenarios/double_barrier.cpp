@@ -6,9 +6,17 @@ namespace corozk::matrix {
 
 namespace double_barrier_scenarios {
 
-/// A whole round of two others.
-awaitable<void> probe(client& c, stage& s) {
+template <compatibility format>
+double_barrier_options options_in(const stage& s) {
     double_barrier_options options = options_of<double_barrier_options>(s);
+    options.compatibility = format;
+    return options;
+}
+
+/// A whole round of two others.
+template <compatibility format>
+awaitable<void> probe(client& c, stage& s) {
+    double_barrier_options options = options_in<format>(s);
     double_barrier a(c, s.folder(), 2, options);
     double_barrier b(c, s.folder(), 2, options);
     call<> a_in(s, "the next one's enter", party::theirs);
@@ -96,8 +104,9 @@ awaitable<void> leave(stage& s) {
 }
 
 /// Both members are of one session.
+template <compatibility format>
 awaitable<void> local(stage& s) {
-    double_barrier_options options = options_of<double_barrier_options>(s);
+    double_barrier_options options = options_in<format>(s);
     object<double_barrier> a(s, s.ours(), s.folder(), 2, options);
     object<double_barrier> b(s, s.ours(), s.folder(), 2, options);
     call<> a_in(s, "enter");
@@ -118,8 +127,9 @@ awaitable<void> local(stage& s) {
 }
 
 /// Two rounds: in the first one ours comes and goes first, in the second one last.
+template <compatibility format>
 awaitable<void> rounds(stage& s) {
-    double_barrier_options options = options_of<double_barrier_options>(s);
+    double_barrier_options options = options_in<format>(s);
     double_barrier mine(s.ours(), s.folder(), 2, options);
     double_barrier theirs(s.theirs(), s.folder(), 2, options);
     for (std::uint64_t round : {1u, 2u}) {
@@ -136,7 +146,8 @@ awaitable<void> rounds(stage& s) {
         co_await first_in.result();
         co_await last_in.result();
         s.check(mine.round() == round && theirs.round() == round, "both are in this round");
-        s.check(s.nodes() == 2, "two nodes for two members");
+        const bool ready = format != compatibility::native;  // has a node
+        s.check(s.nodes() == (ready ? 3 : 2), "two nodes for two members");
         call<> first_out(s, "the first one's leave");
         call<> last_out(s, "the last one's leave");
         first.leave(first_out.token());
@@ -154,9 +165,18 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
     s.recipe = "double_barrier";
     s.name = std::move(name);
     s.play = play;
-    s.probe = probe;
+    s.probe = probe<compatibility::native>;
     s.without[fault::second_object] =
         "one more member would take a place in the round; both of `local` are of one session";
+    return s;
+}
+
+/// In the format of Curator and Kazoo.
+scenario make_of_page(std::string name, awaitable<void> (*play)(stage&)) {
+    scenario s = make("curator, " + std::move(name), play);
+    s.probe = probe<compatibility::curator>;
+    // Whoever enters next deletes it.
+    s.may_stay = [](stage&, const std::string& below) { return below == "ready"; };
     return s;
 }
 
@@ -172,10 +192,16 @@ const registered all[] = {
             "nobody is outside before all are: who may not take its node away keeps the others in";
         return s;
     }()),
-    registered(make("local", local)),
+    registered(make("local", local<compatibility::native>)),
+    registered(make_of_page("local", local<compatibility::curator>)),
     registered([] {
-        scenario s = make("rounds", rounds);
+        scenario s = make("rounds", rounds<compatibility::native>);
         s.only(survived, "`enter` and `leave` show what becomes of who dies or is interrupted");
+        return s;
+    }()),
+    registered([] {
+        scenario s = make_of_page("rounds", rounds<compatibility::curator>);
+        s.only(survived, "`local` shows what becomes of who dies or is interrupted");
         return s;
     }()),
 };

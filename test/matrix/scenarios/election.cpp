@@ -41,6 +41,12 @@ awaitable<void> acknowledge(stage& s) {
     s.check(!term.holds() || s.deprived() || s.exists(term->path() + "-acknowledged"),
             "the acknowledgement is there");
     co_await s.state("acknowledged");
+    call<> proclaimed(s, "proclaim");
+    mine->proclaim(own, "proclaimed", proclaimed.token());
+    co_await changed(s, term, proclaimed);
+    s.check(!term.holds() || s.deprived() || s.data(term->path()) == "proclaimed",
+            "what was proclaimed is there");
+    co_await s.state("proclaimed");
     call<> released(s, "release");
     term->release(released.token());
     co_await released.result();

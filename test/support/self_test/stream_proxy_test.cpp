@@ -94,7 +94,7 @@ TEST_CASE("a stream proxy passes everything on, and holds back answers until tol
 
 TEST_CASE("a stream proxy ends the next connection at a chosen byte") {
     const std::string ten = "0123456789";
-    for (std::size_t after : {0, 1, 7, 10}) {
+    for (std::size_t after : {0U, 1U, 7U, 10U}) {
         for (cut_style how : {cut_style::orderly, cut_style::reset}) {
             for (direction way : {direction::to_server, direction::to_client}) {
                 CAPTURE(after, how, way);

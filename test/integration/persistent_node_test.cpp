@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pending_result.hpp"
+#include <corozk/recipe/persistent_node.hpp>
+
+namespace corozk::testing::persistent_node_test {
+
+using namespace corozk;
+using namespace corozk::testing;
+using boost::asio::awaitable;
+using namespace std::chrono_literals;
+
+namespace {
+
+persistent_node_options of_kind(create_mode mode) {
+    persistent_node_options options;
+    options.mode = mode;
+    if (mode == create_mode::persistent_with_ttl)
+        options.ttl = 2s;
+    return options;
+}
+
+server_options server_with_ttl() {
+    server_options options = recipe_server_options();
+    options.java_properties = {"zookeeper.extendedTypesEnabled=true",
+                               "znode.container.checkIntervalMs=100"};
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("persistent node: keep, set_data, erase") {
+    auto mode = GENERATE(create_mode::ephemeral, create_mode::persistent);
+    with_client([mode](client& zk, std::string path) -> awaitable<void> {
+        std::string place = path + "/deep/node";
+        persistent_node node(zk, place, of_kind(mode));
+        CHECK_FALSE(node.present());
+        auto [none] = co_await node.set_data("x", as_tuple());
+        CHECK(none == errc::not_a_member);
+        auto [nothing] = co_await node.erase(as_tuple());
+        CHECK(nothing == errc::not_a_member);
+        co_await node.keep("1");
+        CHECK(node.present());
+        CHECK(observer().data(place) == "1");
+        const bool bound = observer().stat(place)->ephemeral_owner == zk.session_id();
+        CHECK(bound == (mode == create_mode::ephemeral));
+        auto [busy] = co_await node.keep("2", as_tuple());
+        CHECK(busy == errc::busy);
+        co_await node.set_data("2");
+        CHECK(observer().data(place) == "2");
+        // Whoever deletes it.
+        observer().erase_recursively(path);
+        co_await eventually_async([&] { return observer().exists(place); });
+        CHECK(observer().data(place) == "2");
+        co_await node.erase();
+        CHECK_FALSE(node.present());
+        CHECK_FALSE(observer().exists(place));
+        co_await node.keep("3");
+        node = persistent_node();
+        co_await eventually_async([&] { return !observer().exists(place); });
+        co_await eventually_async([&] { return watches_below(path) == 0; });
+    });
+}
+
+TEST_CASE("persistent node: one of a kind that has no owner is adopted") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        observer().plant(path, "found");
+        persistent_node node(zk, path, of_kind(create_mode::persistent));
+        co_await node.keep("ours");
+        CHECK(observer().data(path) == "ours");
+        CHECK(observer().stat(path)->version == 1);
+        // Others may write.
+        observer().set(path, "theirs");
+        co_await settle(zk);
+        CHECK(observer().data(path) == "theirs");
+        persistent_node second(zk, path, of_kind(create_mode::persistent));
+        pending_result<> waiting;
+        second.keep("second", waiting.handler());
+        co_await settle(zk);
+        CHECK_FALSE(waiting.done());  // one object of a client
+        co_await zk.close();
+        CHECK(co_await finished(waiting) == errc::closed);
+        CHECK(observer().data(path) == "theirs");  // outlives the client
+    });
+}
+
+TEST_CASE("persistent node: one of another kind is in the way, until it is gone") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        persistent_node ephemeral(other, path);
+        co_await ephemeral.keep("theirs");
+        for (auto mode : {create_mode::ephemeral, create_mode::persistent}) {
+            persistent_node_options options = of_kind(mode);
+            options.wait_for_predecessor = false;
+            persistent_node impatient(zk, path, options);
+            auto [taken] = co_await impatient.keep("x", as_tuple());
+            CHECK(taken == errc::already_exists);
+        }
+        persistent_node patient(zk, path, of_kind(create_mode::persistent));
+        auto [late] = co_await patient.keep_for("ours", 30ms, as_tuple());
+        CHECK(late == errc::deadline_exceeded);
+        pending_result<> keeping;
+        patient.keep("ours", keeping.handler());
+        co_await settle(zk);
+        CHECK_FALSE(keeping.done());
+        CHECK(observer().data(path) == "theirs");
+        co_await ephemeral.erase();
+        CHECK(!co_await finished(keeping));
+        CHECK(observer().data(path) == "ours");
+        pending_result<> behind;
+        ephemeral.keep("theirs", behind.handler());
+        co_await settle(other);
+        CHECK_FALSE(behind.done());
+        behind.cancel();
+        CHECK(co_await finished(behind) == boost::asio::error::operation_aborted);
+        CHECK(observer().data(path) == "ours");
+        // One with children cannot be deleted.
+        observer().plant(path + "/child");
+        auto [children] = co_await patient.erase(as_tuple());
+        CHECK(children == zk_errc::not_empty);
+        CHECK_FALSE(patient.present());
+        co_await other.close();
+    });
+}
+
+TEST_CASE("persistent node: kept over sessions, with the latest data") {
+    auto mode = GENERATE(create_mode::ephemeral, create_mode::persistent);
+    with_proxy([mode](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        persistent_node node(zk, path, of_kind(mode));
+        co_await node.keep("1");
+        proxy.set_acceptance(acceptance::close_at_once);
+        expire(proxy.session());
+        pending_result<> changing;
+        node.set_data("2", changing.handler());
+        if (mode == create_mode::persistent)
+            observer().erase(path);
+        co_await settle(zk);
+        proxy.set_acceptance(acceptance::normal);
+        CHECK(!co_await finished(changing));
+        CHECK(observer().data(path) == "2");
+        CHECK(node.present());
+        co_await node.erase();
+        CHECK_FALSE(observer().exists(path));
+    });
+}
+
+TEST_CASE("persistent node: a node with a TTL is kept alive, and not for longer than its keeper") {
+    server at(server_with_ttl());
+    admin hand(at.port());
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client zk = co_await connect_to(at.hosts());
+            {
+                persistent_node node(zk, "/kept", of_kind(create_mode::persistent_with_ttl));
+                co_await node.keep("data");
+                const std::int64_t first = hand.stat("/kept")->czxid;
+                // It is written again, more often than it could be without being deleted.
+                co_await eventually_async([&] { return hand.stat("/kept")->version >= 4; });
+                CHECK(hand.stat("/kept")->czxid == first);
+                CHECK(hand.data("/kept") == "data");
+                co_await zk.close();
+            }
+            co_await eventually_async([&] { return !hand.exists("/kept"); });
+        },
+        std::chrono::seconds(60));
+    run_to_idle(context);
+}
+
+TEST_CASE("persistent node: what cannot be kept") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        for (auto mode : {create_mode::container,
+                          create_mode::ephemeral_sequential,
+                          create_mode::persistent_with_ttl}) {
+            persistent_node_options options;
+            options.mode = mode;
+            persistent_node node(zk, path, options);
+            auto [bad] = co_await node.keep("x", as_tuple());
+            CHECK(bad == errc::bad_option);
+        }
+        persistent_node_options options;
+        options.ttl = 1s;
+        persistent_node ttl_without_mode(zk, path, options);
+        auto [bad] = co_await ttl_without_mode.keep("x", as_tuple());
+        CHECK(bad == errc::bad_option);
+        // This server has no TTLs.
+        persistent_node with_ttl(zk, path, of_kind(create_mode::persistent_with_ttl));
+        auto [unknown] = co_await with_ttl.keep("x", as_tuple());
+        CHECK(unknown == zk_errc::unimplemented);
+        persistent_node root(zk, "/");
+        auto [bad_path] = co_await root.keep("x", as_tuple());
+        CHECK(bad_path == errc::bad_path);
+        persistent_node none;
+        auto [closed] = co_await none.keep("x", as_tuple());
+        CHECK(closed == errc::closed);
+        CHECK_FALSE(observer().exists(path));
+    });
+}
+
+TEST_CASE("persistent node: a lost response changes nothing") {
+    auto mode = GENERATE(create_mode::ephemeral, create_mode::persistent);
+    auto what = GENERATE(0, 1);
+    with_proxy([=](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        auto cut = [what] { return what == 0 ? swallow_reply_and_cut() : drop_request_and_cut(); };
+        persistent_node node(zk, path, of_kind(mode));
+        rule_id rule = proxy.arm(at_op(testing::op_code::create2), cut());
+        co_await node.keep("1");
+        CHECK(proxy.fired(rule) == 1);
+        CHECK(observer().data(path) == "1");
+        rule = proxy.arm(at_op(testing::op_code::set_data), cut());
+        co_await node.set_data("2");
+        CHECK(proxy.fired(rule) == 1);
+        CHECK(observer().data(path) == "2");
+        rule = proxy.arm(at_op(testing::op_code::erase), cut());
+        co_await node.erase();
+        CHECK(proxy.fired(rule) == 1);
+        CHECK_FALSE(observer().exists(path));
+    });
+}
+
+}  // namespace corozk::testing::persistent_node_test

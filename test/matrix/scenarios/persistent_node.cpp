@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "matrix/engine/call.hpp"
+#include <corozk/recipe/persistent_node.hpp>
+
+namespace corozk::matrix {
+
+namespace persistent_node_scenarios {
+
+std::string place_of(const stage& s) {
+    return s.folder() + "/kept";
+}
+
+template <create_mode mode>
+persistent_node_options options_with(const stage& s) {
+    persistent_node_options options = options_of<persistent_node_options>(s);
+    options.mode = mode;
+    return options;
+}
+
+template <create_mode mode>
+awaitable<void> probe(client& c, stage& s) {
+    persistent_node next(c, place_of(s), options_with<mode>(s));
+    co_await next.keep_for("last", s.patience());
+    s.check(s.data(place_of(s)) == "last", "the next one has its data there");
+    co_await next.erase();
+}
+
+template <create_mode mode>
+awaitable<void> keep(stage& s) {
+    object<persistent_node> mine(s, s.ours(), place_of(s), options_with<mode>(s));
+    call<> keeping(s, "keep");
+    mine->keep_for("1", keeping.limit(), keeping.token());
+    co_await keeping.result();
+    co_await s.state("kept");
+    call<> changing(s, "set_data");
+    mine->set_data("2", changing.token());
+    co_await changing.result();
+    // Whatever has happened to the session or the node: it is there again.
+    co_await testing::eventually_async(
+        [&] {
+            if (s.disturbed())
+                return true;
+            auto record = s.stat(place_of(s));
+            const std::int64_t owner = mode == create_mode::ephemeral ? s.ours().session_id() : 0;
+            return record && record->ephemeral_owner == owner && s.data(place_of(s)) == "2";
+        },
+        s.patience(),
+        "the node is there with its last data");
+    co_await s.state("changed");
+    call<> erasing(s, "erase");
+    mine->erase(erasing.token());
+    co_await erasing.result();
+    // The node, or its session: the server may end that later than we.
+    if (!ends_session(s.which()))
+        s.check(!s.exists(place_of(s)), "what was erased is gone");
+    co_await s.state("erased");
+    co_await testing::eventually_async(
+        [&] { return !s.exists(place_of(s)); }, s.patience(), "what was erased stays away");
+}
+
+template <create_mode mode>
+scenario make(std::string name) {
+    scenario s;
+    s.recipe = "persistent_node";
+    s.name = std::move(name);
+    s.play = keep<mode>;
+    s.probe = probe<mode>;
+    s.outlives_session = true;
+    // Nobody deletes it for a process that has died.
+    if (mode == create_mode::persistent)
+        s.may_stay = [](stage&, const std::string& below) { return below == "kept"; };
+    return s;
+}
+
+const registered all[] = {
+    registered(make<create_mode::ephemeral>("ephemeral")),
+    registered(make<create_mode::persistent>("persistent")),
+};
+
+}  // namespace persistent_node_scenarios
+
+}  // namespace corozk::matrix

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/barriers/page_barrier_rule.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace corozk::testing::page_barrier_test {
+
+using namespace corozk::detail;
+
+namespace {
+
+using list = std::vector<std::string>;
+
+name_list names(const list& all) {
+    name_list result;
+    for (const std::string& name : all)
+        result.push_back(name);
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("page barrier: ready is not a member, and members are sorted") {
+    page_barrier_view view = view_page_barrier(names({}));
+    CHECK_FALSE(view.ready);
+    CHECK(view.members.empty());
+    view = view_page_barrier(names({"c", "ready", "a", "ready-too", "b"}));
+    CHECK(view.ready);
+    CHECK(view.members == list{"a", "b", "c", "ready-too"});
+}
+
+TEST_CASE("page barrier: who leaves waits for nobody who comes later") {
+    page_barrier_view now = view_page_barrier(names({"d", "b", "ready"}));
+    CHECK(still_members({"a", "b", "c"}, now) == list{"b"});
+    CHECK(still_members({"a"}, now).empty());
+    CHECK(still_members({}, now).empty());
+}
+
+TEST_CASE("page barrier: the first one leaves last") {
+    CHECK(plan_page_leave({}, "a") == page_leave::done);
+    CHECK(plan_page_leave({"a"}, "a") == page_leave::erase);
+    CHECK(plan_page_leave({"a", "b"}, "a") == page_leave::watch_last);
+    CHECK(plan_page_leave({"a", "b"}, "b") == page_leave::erase);
+    CHECK(plan_page_leave({"a"}, "b") == page_leave::watch_first);
+    CHECK(plan_page_leave({"b"}, "a") == page_leave::watch_first);
+}
+
+TEST_CASE("page barrier: in any order of steps everybody leaves, after the others") {
+    list order{"a", "b", "c", "d"};
+    do {
+        list there{"a", "b", "c", "d"};
+        std::set<std::string> done;
+        for (int pass = 0; pass < 8 && done.size() < order.size(); ++pass) {
+            for (const std::string& own : order) {
+                if (done.contains(own))
+                    continue;
+                page_leave step = plan_page_leave(there, own);
+                if (step == page_leave::erase)
+                    std::erase(there, own);
+                if (step == page_leave::done) {
+                    CHECK(there.empty());
+                    done.insert(own);
+                }
+            }
+        }
+        CHECK(done.size() == order.size());
+    } while (std::next_permutation(order.begin(), order.end()));
+}
+
+}  // namespace corozk::testing::page_barrier_test
