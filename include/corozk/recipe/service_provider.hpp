@@ -33,7 +33,7 @@ struct service_provider_options {
     /// An instance is set aside when so many failures were reported within `set_aside_for` of the
     /// first one, until that time is over. 0 means never. Curator's `DownInstancePolicy`.
     std::uint32_t failure_threshold = 2;
-    std::chrono::milliseconds set_aside_for{30'000};  ///< See `failure_threshold`.
+    std::chrono::milliseconds set_aside_for = std::chrono::seconds(30);  ///< See above.
 
     bool ssl = false;  ///< `endpoints` have the SSL port instead of the port.
 };
@@ -41,10 +41,9 @@ struct service_provider_options {
 /**
  * @brief Chooses instances of a service for each use: load balancing in the client.
  *
- * Follows the service as a `service_cache` does. While there is no connection, the instances known last
- * are chosen. An instance is available unless it is disabled, or
- * set aside because it was reported as down (`report_failure`). A registration of the same id that
- * follows is available at once.
+ * Follows the service as a `service_cache` does. While there is no connection, it chooses from the
+ * instances known last. An instance is available unless it is disabled, or set aside because of
+ * reported failures (`report_failure`). A later registration of the same id is available at once.
  *
  * @cancellation Terminal, partial, total: all operations complete at once.
  *
