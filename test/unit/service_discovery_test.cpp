@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The format of service discovery, strategies, and which instances are set aside.
+#include "node_map/node_map_editor.hpp"
 #include "recipe/discovery/format.hpp"
 #include "recipe/discovery/selection.hpp"
 
@@ -177,26 +178,31 @@ TEST_CASE("service discovery: paths") {
 
 TEST_CASE("service discovery: nodes are parsed when they change, and reported once") {
     instance_table t("web");
-    std::map<std::string, node_data> nodes;
-    nodes["a"].data = R"({"port":1})";
-    nodes["a"].stat.mzxid = 5;
-    nodes["a"].stat.czxid = 4;
-    nodes["a"].stat.ephemeral_owner = 17;
-    nodes["b"].data = "?";
-    nodes["b"].stat.mzxid = 6;
-    CHECK(t.update(nodes) == std::vector<std::string>{"b"});
+    node_map_editor nodes;
+    node_data one;
+    one.data = R"({"port":1})";
+    one.stat.mzxid = 5;
+    one.stat.czxid = 4;
+    one.stat.ephemeral_owner = 17;
+    nodes.set("a", one);
+    node_data other;
+    other.data = "?";
+    other.stat.mzxid = 6;
+    nodes.set("b", other);
+    CHECK(t.update(nodes.map()) == std::vector<std::string>{"b"});
     REQUIRE(t.entries().size() == 2);
     instance_ptr a = t.entries().at("a").instance;
     REQUIRE(a);
     CHECK(a->incarnation == 4);
     CHECK(a->session_id == 17);
     CHECK_FALSE(t.entries().at("b").instance);
-    CHECK(t.update(nodes).empty());
+    CHECK(t.update(nodes.map()).empty());
     CHECK(t.entries().at("a").instance == a);
-    nodes["a"].data = "?";
-    nodes["a"].stat.mzxid = 7;
+    one.data = "?";
+    one.stat.mzxid = 7;
+    nodes.set("a", one);
     nodes.erase("b");
-    CHECK(t.update(nodes) == std::vector<std::string>{"a"});
+    CHECK(t.update(nodes.map()) == std::vector<std::string>{"a"});
     CHECK(t.entries().size() == 1);
 }
 

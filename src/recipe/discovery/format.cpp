@@ -299,7 +299,7 @@ std::optional<std::string> instance_path(std::string_view base,
     return parent ? service_path(*parent, id) : std::nullopt;
 }
 
-std::vector<std::string> instance_table::update(const std::map<std::string, node_data>& nodes) {
+std::vector<std::string> instance_table::update(const node_map& nodes) {
     std::vector<std::string> malformed;
     std::erase_if(entries_, [&nodes](const auto& one) { return !nodes.contains(one.first); });
     for (const auto& [name, node] : nodes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "recipe/toolkit/node_view.hpp"
+#include <corozk/node_map.hpp>
 #include <corozk/recipe/service_types.hpp>
 
 #include <cstddef>
@@ -64,7 +65,7 @@ public:
     explicit instance_table(std::string service) : service_(std::move(service)) {}
 
     /// @return the names of nodes that have become malformed
-    std::vector<std::string> update(const std::map<std::string, node_data>& nodes);
+    std::vector<std::string> update(const node_map& nodes);
 
     const std::map<std::string, entry>& entries() const noexcept { return entries_; }
 
