@@ -51,6 +51,27 @@ void count_handovers(crowd<Lock>& c, std::size_t waiters, Acquire acquire) {
     m.count(what + ": handing over", [&]() -> awaitable<void> { co_await held.release(); });
 }
 
+/// All permits are held, by as many sessions, and given back one after the other while others wait, who give
+/// them back at once.
+void count_passing(meter& m, std::int32_t limit, std::size_t waiters, std::size_t sessions) {
+    std::string what =
+        fmt::format("{} permits, {} waiters on {} sessions", limit, waiters, sessions);
+    crowd<semaphore> c(m, sessions, fmt::format("{}/{}-{}", m.path(), limit, waiters), limit);
+    std::vector<ownership> held(static_cast<std::size_t>(limit));
+    for (std::size_t i = 0; i < held.size(); ++i)
+        m.run([&, i]() -> awaitable<void> { held[i] = co_await c.locks[i % sessions].acquire(); });
+    std::size_t queued = 0;
+    auto wait = [&]() -> awaitable<void> {
+        ownership granted = co_await c.locks[queued++ % sessions].acquire();
+        co_await granted.release();
+    };
+    m.count_steps(what + ": queueing", [&] { m.begin_many(waiters, wait); });
+    m.count(what + ": handing over", [&]() -> awaitable<void> {
+        for (ownership& mine : held)
+            co_await mine.release();
+    });
+}
+
 /// Each session holds it for a while.
 template <class Lock, class Acquire>
 void count_slow_handovers(crowd<Lock>& c, Acquire acquire) {
@@ -173,6 +194,14 @@ TEST_CASE("costs: semaphore") {
         m.run([&]() -> awaitable<void> { staying = co_await five.locks[0].acquire(); });
         count_handovers(five, 10, acquire);
         m.run([&]() -> awaitable<void> { co_await staying.release(); });
+    });
+}
+
+TEST_CASE("costs: semaphore_queue") {
+    costs_of("semaphore_queue", 40, [](meter& m) {
+        count_passing(m, 10, 40, 40);
+        count_passing(m, 20, 40, 40);
+        count_passing(m, 10, 80, 40);
     });
 }
 

@@ -585,6 +585,31 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("contention queue: the head lists again because of what blocks it, and of nothing else") {
+    one_session s(the_semaphore_rule);
+    s.entered();
+    member& waiter = s.placed(16);
+    std::vector<std::string> names{waiter.name};
+    for (std::int32_t sequence = 10; sequence < 16; ++sequence)
+        names.push_back(s.name_of(sequence));
+    s.listed(names);
+    s.facts.listed = true;
+    CHECK(s.next() == "watch listen");
+    s.facts.listed = false;
+    // Four permits: it is blocked by the nearest four of the six ahead of it.
+    CHECK_FALSE(s.view.touched(s.remote(0)));
+    CHECK_FALSE(s.view.touched(s.remote(1)));
+    CHECK(s.next() == "watch listen");
+    // If one of them becomes a blocker, it is read, as its watch is not set.
+    s.view.answered(s.remote(5), zk_errc::no_node);
+    CHECK(s.next() == "watch listen");
+    std::vector<std::string> watched;
+    s.view.for_each_blocker([&](remote_node& n) { watched.push_back(n.name); });
+    CHECK(watched == std::vector<std::string>{names[5], names[4], names[3], names[2]});
+    CHECK_FALSE(s.view.touched(s.remote(1)));
+    CHECK(s.next() == "list");
+}
+
 TEST_CASE("contention queue: a remote successor is told, unless that is forbidden") {
     one_session s;
     s.entered();

@@ -193,7 +193,10 @@ bool contention_view::touched(const remote_node& n) noexcept {
     }
     if (remote_ahead == 1 && !settings_.rule->can_be_converted(n))
         return true;
-    outdated();
+    // The head waits for its blockers only. If this becomes one of them, it is read.
+    if (head_.node != head() ||
+        std::find(blockers_.begin(), blockers_.end(), &n) != blockers_.end())
+        outdated();
     return false;
 }
 
@@ -298,7 +301,7 @@ void contention_view::heed_announcement() {
     const local_node& c = *announcement_.head;
     while (!nodes_.empty() && !nodes_.begin()->local()) {
         remote_node& n = as_remote(*nodes_.begin());
-        if (n.order > c.order || !blocks(*settings_.rule, n, c, limit_.value(), blockers_))
+        if (n.order > c.order || !blocks(*settings_.rule, n, c, limit_.value(), scratch_))
             return;
         passed_.push_back(take(n));
     }

@@ -222,6 +222,7 @@ private:
     /// Former predecessors, freed later to keep deallocation off the hand-over path.
     std::vector<std::unique_ptr<remote_node>> passed_;
     std::vector<const contention_entry*> blockers_;  ///< of the head
+    std::vector<const contention_entry*> scratch_;
 };
 
 }  // namespace corozk::detail
