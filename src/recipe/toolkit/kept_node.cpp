@@ -139,8 +139,10 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
             // The node of an earlier session has been or will be deleted; wait for that.
             if (me.session_ != 0)
                 me.our_earlier_.insert(me.session_);
+            // One of another kind may still be there.
+            const bool outlives = me.kind_.mode != create_mode::ephemeral;
+            me.perhaps_ = outlives && (me.perhaps_ || me.present_);
             me.present_ = false;
-            me.perhaps_ = false;
             me.watch_.disarm();
             me.generation_ = generation;
             me.session_ = p.status().session_id;

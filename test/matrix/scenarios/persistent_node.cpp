@@ -66,6 +66,7 @@ scenario make(std::string name) {
     s.play = keep<mode>;
     s.probe = probe<mode>;
     s.outlives_session = true;
+    s.without[fault::second_object] = "it keeps the node once this one does not";
     // Nobody deletes it for a process that has died.
     if (mode == create_mode::persistent)
         s.may_stay = [](stage&, const std::string& below) { return below == "kept"; };
