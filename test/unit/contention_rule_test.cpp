@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/contention/contention_rule.hpp"
+#include "recipe/contention/contention_settings.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -56,6 +57,17 @@ TEST_CASE("lock: everybody waits for the nearest one ahead only") {
 
 TEST_CASE("lock: nobody goes together with the holder") {
     CHECK_FALSE(the_exclusive_rule.follows(entry(1), entry(2)));
+}
+
+TEST_CASE("settings: no parent is a container for Kazoo, which does not expect it to be deleted") {
+    contender_options options;
+    auto parents = [&options] {
+        return settings_in_format(known_recipe::lock, the_exclusive_rule, "/parent", options)
+            .parent_mode;
+    };
+    CHECK(parents() == create_mode::container);
+    options.compatibility = compatibility::kazoo;
+    CHECK(parents() == create_mode::persistent);
 }
 
 }  // namespace corozk::testing::contention_rule_test
