@@ -106,9 +106,6 @@ public:
         co_await until([this] { return ended(); }, "to end");
     }
 
-    /// Its session is left to expire.
-    void kill() { process_->kill(); }
-
     /// Waits until a condition holds that the other party brings about.
     /// @throws std::runtime_error with all its output, if it fails, ends, or takes too long.
     template <class Predicate>
