@@ -175,7 +175,7 @@ public:
         inner_.end();
         if (conversation_) {
             known_.last_zxid = std::max(known_.last_zxid, conversation_->last_zxid());
-            if (!conversation_->established())
+            if (!conversation_->accepted())
                 known_.abilities.not_accepted();
         }
         conversation_.reset();

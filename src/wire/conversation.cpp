@@ -219,6 +219,7 @@ void conversation::connected(jute_reader in, reception& result) {
     } else if (timeout <= 0 && !expired) {
         refuse_response(result, "a timeout of " + std::to_string(timeout) + " ms");
     }
+    accepted_ = result.what != reception::kind::refused;
 }
 
 void conversation::event(jute_reader in, reception& result) const {

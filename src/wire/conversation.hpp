@@ -75,6 +75,9 @@ public:
     /// Whether the server has responded to the connect request.
     bool established() const noexcept { return phase_ == phase::connected; }
 
+    /// Whether that was a proper one: the server has accepted the session, or says that it has expired.
+    bool accepted() const noexcept { return accepted_; }
+
     /// Whether the server says that the session has expired.
     bool expired() const noexcept { return expired_; }
 
@@ -109,6 +112,7 @@ private:
     std::uint32_t set_watches_ = 0;
     phase phase_ = phase::new_;
     bool asked_ = false;  ///< the C client has read the connect response, and sent a request
+    bool accepted_ = false;
     bool expired_ = false;
 };
 

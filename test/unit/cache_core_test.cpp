@@ -244,6 +244,19 @@ TEST_CASE("cache: a large branch below others is gone, and is created again mean
     f.check_equal();
 }
 
+TEST_CASE("cache: names that are no UTF-8") {
+    fixture f;
+    for (const char* name : {"/\xff", "/\xff\xfe", "/\xff\xff"})
+        f.nodes[nth(3) + name] = "old";
+    f.start();
+    f.serve();
+    f.check_equal();
+    f.nodes.erase(nth(3) + "/\xff\xfe");
+    f.reconnect();
+    f.serve();
+    f.check_equal();
+}
+
 TEST_CASE("cache: many children of a node are gone at once") {
     fixture f(1, true);
     f.start();

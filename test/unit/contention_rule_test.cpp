@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/contention/contention_rule.hpp"
+
 #include "recipe/contention/contention_settings.hpp"
 
 #include <catch2/catch.hpp>

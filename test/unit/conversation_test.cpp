@@ -144,7 +144,12 @@ TEST_CASE("conversation: the connect request claims no less than what was seen")
 
 TEST_CASE("conversation: responses to connect requests") {
     auto asked_for = [](std::int64_t session, const std::string& answer) {
-        return talk(session).receive(answer);
+        talk t(session);
+        CHECK_FALSE(t.about.accepted());
+        reception r = t.receive(answer);
+        CHECK(t.about.established());
+        CHECK(t.about.accepted() == (r.what != kind::refused));
+        return r;
     };
     const std::string whole = connect_response(5);
     const std::string without_flag = framed(std::string_view(whole).substr(4, 36));

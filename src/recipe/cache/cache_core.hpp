@@ -204,7 +204,7 @@ private:
     std::string_view key_of(const entry& e) const noexcept;
     void remove(entry& e);
     void remove_missing(entry& e);
-    void remove_below(const entry& e);
+    std::size_t remove_below(const entry& e);
     progress remove_some(doomed_branch& branch, std::size_t count);
     bool is_doomed(const entry& e) const noexcept;
     progress adopt_some(listing& l, std::size_t count);

@@ -317,15 +317,17 @@ bool cache_core::has_descendants(const entry& e) const {
     return at != entries_.end() && at->first.starts_with(prefix);
 }
 
-/// At once, if there are few.
-void cache_core::remove_below(const entry& e) {
+/// At once, if there are few. @return how many were removed
+std::size_t cache_core::remove_below(const entry& e) {
     if (!has_descendants(e))
-        return;
+        return 0;
+    const std::size_t before = entries_.size();
     doomed_branch branch;
     branch.prefix = branch.last = prefix_below(e.path);
     branch.since = ++clock_;
     if (remove_some(branch, piece_of_work) == progress::unfinished)
         doomed_.push_back(std::move(branch));
+    return before - entries_.size();
 }
 
 cache_core::progress cache_core::remove_some(doomed_branch& branch, std::size_t count) {
@@ -395,14 +397,16 @@ cache_core::progress cache_core::remove_unlisted(listing& l,
         --count;
         entry_ptr e = at->second;
         if (e->level > l.of->level + 1) {
-            // Behind all descendants of that child: no path contains this byte.
-            l.last = e->path.substr(0, e->path.find('/', prefix.size())) + "/\xff";
+            // Behind all descendants of that child, as UTF-8 does not contain this byte; names that
+            // are none are passed one by one.
+            std::string behind = e->path.substr(0, e->path.find('/', prefix.size())) + "/\xff";
+            l.last = std::max(behind, e->path);
             continue;
         }
         l.last = e->path;
         if (e->since < l.since) {
             remove(*e);
-            remove_below(*e);
+            count -= std::min(count, remove_below(*e));
         }
     }
 }
