@@ -27,7 +27,9 @@ public:
 
     /// The server has responded to a request of these operations (a transaction has several).
     void answered(operation_set asked) noexcept {
-        std::erase_if(suspected_, [asked](auto& server) { return (server.second &= ~asked) == 0; });
+        for (auto& [server, ops] : suspected_)
+            ops &= ~asked;
+        std::erase_if(suspected_, [](const auto& server) { return server.second == 0; });
     }
 
     /// The server has responded that it does not know one of these. Remembered if something else
