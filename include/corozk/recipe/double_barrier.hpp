@@ -50,7 +50,8 @@ struct double_barrier_options {
  * arrives while others are inside may be let in beside them, and `size` is a threshold, not a limit,
  * and not compared. A member that is disconnected while the round starts may not hear of it if
  * another one leaves at once: give `enter` a time limit. A `ready` node that outlived its round is
- * deleted if no member is left. Members list the others, and do not share that.
+ * deleted if no member is left. Members list the others, and do not share that. Every child of the
+ * barrier's node is a member; one whose node another program deletes is not counted, and waits on.
  *
  * @cancellation Terminal, partial, total: completes at once; the node is deleted in the background.
  * If the round starts at the same time, a member whose `enter` was cancelled counts as having left.

@@ -175,6 +175,11 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
 scenario make_of_page(std::string name, awaitable<void> (*play)(stage&)) {
     scenario s = make("curator, " + std::move(name), play);
     s.probe = probe<compatibility::curator>;
+    const char* unseen =
+        "a member watches `ready` only, as in Curator: others delete its node unseen";
+    s.without[fault::own_node_deleted] = unseen;
+    s.without[fault::parent_deleted] = unseen;
+    s.without[fault::foreign_children] = "whatever stands in the folder is a member";
     // Whoever enters next deletes it.
     s.may_stay = [](stage&, const std::string& below) { return below == "ready"; };
     return s;
