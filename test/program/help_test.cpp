@@ -21,7 +21,10 @@ const std::vector<std::string> commands{"lock",
                                         "contenders",
                                         "break",
                                         "deadlocks",
-                                        "tree"};
+                                        "tree",
+                                        "get",
+                                        "put",
+                                        "rm"};
 
 std::set<std::string> words_of(const std::string& text) {
     std::istringstream in(text);
@@ -154,9 +157,13 @@ TEST_CASE("corozk --complete: commands, options, values, actions, paths") {
           std::set<std::string>{"native", "curator", "kazoo"});
     CHECK(completed({"queue", "p"}) == std::set<std::string>{"put", "peek"});
     CHECK(completed({"queue", "put", ""}).empty());
+    CHECK(completed({"put", "--ver"}) == std::set<std::string>{"--verbose", "--version"});
+    CHECK(completed({"put", "/a", "queue", "--cre"}) == std::set<std::string>{"--create-only"});
+    CHECK(completed({"rm", "--rec"}) == std::set<std::string>{"--recursive"});
     std::string path = fresh_path();
     observer().plant(path + "/deep/node");
-    CHECK(completed({"tree", path + "/d"}) == std::set<std::string>{path + "/deep"});
+    for (const char* command : {"tree", "get", "put", "rm"})
+        CHECK(completed({command, path + "/d"}) == std::set<std::string>{path + "/deep"});
     CHECK(completed({"lock", "--hosts", "127.0.0.1:1", path}).empty());
     CHECK(completed({"lock", "--hosts=127.0.0.1:1", path}).empty());
     CHECK(completed({"queue", "put", "--hosts", the_server().hosts(), path + "/d"}) ==
