@@ -2,6 +2,7 @@
 #include "command.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace corozk::program {
 
@@ -95,6 +96,15 @@ private:
         if (!context.options.acl.empty())
             options.acl = &context.options.acl;
         auto [ec, made] = co_await context.zk.create(path_, data_, options, as_tuple);
+        // Again: an old server closes the connection on requests that it does not know, until the
+        // client has noticed that.
+        error_code lost;
+        for (int more = 2; is_recoverable(ec) && more > 0; --more) {
+            lost = ec;
+            std::tie(ec, made) = co_await context.zk.create(path_, data_, options, as_tuple);
+        }
+        if (ec == zk_errc::node_exists && lost && create_only_)
+            ec = lost;  // it may be ours
         if (ec && ec != zk_errc::no_node && ec != zk_errc::node_exists)
             throw error(ec, "put", path_);
         if (ec == zk_errc::no_node) {
