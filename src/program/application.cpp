@@ -27,7 +27,9 @@ constexpr const command_entry* all_commands[] = {&lock_entry,
                                                  &tree_entry,
                                                  &get_entry,
                                                  &put_entry,
-                                                 &rm_entry};
+                                                 &rm_entry,
+                                                 &wait_for_entry,
+                                                 &watch_entry};
 
 constexpr const char* about =
     "Locks, elections, queues and the other recipes of ZooKeeper, for people and scripts.";
