@@ -83,8 +83,7 @@ private:
     }
 
     asio::awaitable<error_code> set(client& zk) {
-        auto [ec, stat] =
-            co_await zk.set(path_, data_, version_ ? *version_ : any_version, as_tuple);
+        auto [ec, stat] = co_await zk.set(path_, data_, version_.value_or(any_version), as_tuple);
         written_ = stat.version;
         if (ec && ec != zk_errc::no_node && ec != zk_errc::bad_version)
             throw error(ec, "put", path_);

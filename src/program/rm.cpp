@@ -57,8 +57,7 @@ private:
         if (recursive_)
             std::tie(result) = co_await zk.erase_tree(path_, as_tuple);
         else
-            std::tie(result) =
-                co_await zk.erase(path_, version_ ? *version_ : any_version, as_tuple);
+            std::tie(result) = co_await zk.erase(path_, version_.value_or(any_version), as_tuple);
         bool answered = !result || result == zk_errc::no_node || result == zk_errc::bad_version ||
                         (result == zk_errc::not_empty && !recursive_);
         if (!answered)

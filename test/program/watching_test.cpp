@@ -160,8 +160,7 @@ TEST_CASE("corozk watch: one command at a time; states between are skipped, not 
     std::string go = folder.path() / "go";
     observer().plant(path, "one");
     program_run run(watching(
-        path,
-        "cat; echo ' begins'; until [ -e " + go + " ]; do sleep 0.05; done; echo ends"));
+        path, "cat; echo ' begins'; until [ -e " + go + " ]; do sleep 0.05; done; echo ends"));
     run.says("one begins");
     for (const char* value : {"two", "three", "four"})
         observer().set(path, value);
@@ -248,8 +247,8 @@ TEST_CASE("corozk watch: a signal ends the command and what it started, and the 
         CHECK(run.err().empty());
     }
     std::string path = fresh_path();
-    program_run survives(watching(
-        path, "trap 'echo told; exit 0' TERM; echo runs; while :; do sleep 0.05; done"));
+    program_run survives(
+        watching(path, "trap 'echo told; exit 0' TERM; echo runs; while :; do sleep 0.05; done"));
     survives.says("runs");
     observer().plant(path, "a change");
     end_by_signal(survives);
