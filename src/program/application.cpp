@@ -24,7 +24,12 @@ constexpr const command_entry* all_commands[] = {&lock_entry,
                                                  &contenders_entry,
                                                  &break_entry,
                                                  &deadlocks_entry,
-                                                 &tree_entry};
+                                                 &tree_entry,
+                                                 &get_entry,
+                                                 &put_entry,
+                                                 &rm_entry,
+                                                 &wait_for_entry,
+                                                 &watch_entry};
 
 constexpr const char* about =
     "Locks, elections, queues and the other recipes of ZooKeeper, for people and scripts.";
@@ -43,7 +48,7 @@ or COROZK_AUTH with one of them. They are never shown or logged.
 
 Exit codes
   that of the command that was run, or 128 and the number of the signal that ended it
-  1    the answer is no: nothing there, not set, a deadlock was found
+  1    the answer is no: nothing there, not set, another version, a deadlock was found
   64   usage error
   69   no server, or the connection or session was lost
   70   another error

@@ -8,6 +8,7 @@
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/write.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <poll.h>
@@ -37,7 +38,7 @@ child_process::child_process(const asio::any_io_executor& executor,
                              const child_description& what)
     : signals_(signals),
       grace_(what.grace),
-      lease_(what.lease),
+      lease_(what.lease.value_or(std::chrono::seconds(10))),
       reports_(executor),
       renewal_(executor) {
     std::vector<char*> arguments;
@@ -56,7 +57,7 @@ child_process::child_process(const asio::any_io_executor& executor,
     reports_.assign(guard.reports);
     guard_ = guard.pid;
     pollfd report{guard.reports, POLLIN, 0};
-    while (::poll(&report, 1, static_cast<int>(lease_.count() / 5)) == 0)
+    while (::poll(&report, 1, static_cast<int>(renewal_interval().count())) == 0)
         ::kill(guard_, SIGCONT);  // it may have been stopped
     guard_report first{guard_report::not_run, ESRCH};
     while (::read(guard.reports, &first, sizeof first) < 0 && errno == EINTR) {
@@ -81,11 +82,17 @@ void child_process::renew_lease() {
     static_cast<void>(::send(reports_.native_handle(), &sign, 1, MSG_NOSIGNAL | MSG_DONTWAIT));
     if (!guard_is_gone_)
         ::kill(guard_, SIGCONT);  // it may have been stopped
-    renewal_.expires_after(lease_ / 5);
+    renewal_.expires_after(renewal_interval());
     renewal_.async_wait([this](const boost::system::error_code& ec) {
         if (!ec)
             renew_lease();
     });
+}
+
+/// A stopped guard is resumed then, too: not seldom, however long the lease is.
+std::chrono::milliseconds child_process::renewal_interval() const noexcept {
+    constexpr std::chrono::milliseconds longest{10'000};
+    return std::min(lease_ / 5, longest);
 }
 
 pid_t child_process::root() const noexcept {

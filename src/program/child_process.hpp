@@ -4,6 +4,8 @@
 #include "command_guard.hpp"
 #include "interruption.hpp"
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +20,9 @@ struct child_description {
     std::optional<std::string> input;
     /// The time between SIGTERM and SIGKILL.
     std::chrono::milliseconds grace{10'000};
-    /// The command is stopped if this process is stopped for so long: the session's timeout.
-    std::chrono::milliseconds lease{10'000};
+    /// The command is stopped if this process is stopped for so long; without it, for as long as the
+    /// session's timeout.
+    std::optional<std::chrono::milliseconds> lease;
 };
 
 /// A command and all its descendants: started and ended together.
@@ -66,6 +69,7 @@ private:
     void look_without_guard();
     void renew_lease();
     pid_t root() const noexcept;
+    std::chrono::milliseconds renewal_interval() const noexcept;
 
     interruption& signals_;
     std::chrono::milliseconds grace_;

@@ -15,9 +15,12 @@ namespace {
 using names = std::vector<std::string>;
 
 const CLI::App* command_among(const CLI::App& app, const names& words) {
-    for (const CLI::App* sub : app.get_subcommands({})) {
-        if (std::find(words.begin(), words.end(), sub->get_name()) != words.end())
-            return sub;
+    // The first one: "put" is an action of "queue", too.
+    for (const std::string& word : words) {
+        for (const CLI::App* sub : app.get_subcommands({})) {
+            if (sub->get_name() == word)
+                return sub;
+        }
     }
     return nullptr;
 }

@@ -89,6 +89,9 @@ public:
         co_return result.take();
     }
 
+    /// Whether a signal has asked to end, even one that was forwarded to a command.
+    bool asked_to_end() const noexcept { return asked_to_end_ != 0; }
+
     /// Whether this signal was received.
     bool got(int number) const noexcept { return ::sigismember(&got_, number) == 1; }
 

@@ -54,6 +54,15 @@ int write_all(int fd, std::string_view text, Wait wait) {
     return 0;
 }
 
+/// @throws output_failure, interrupted
+void print_bytes(std::string_view text) {
+    int problem = write_all(STDOUT_FILENO, text, [] { return waiting_signal() == 0; });
+    if (problem == EAGAIN)
+        throw interrupted{waiting_signal()};
+    if (problem != 0)
+        throw output_failure(problem);
+}
+
 std::string line_of(std::string_view text) {
     std::string line(text);
     if (line.empty() || line.back() != '\n')
@@ -133,12 +142,15 @@ void output::event(const char* name,
     static_cast<void>(write_all(STDERR_FILENO, line, [] { return false; }));
 }
 
+void output::bytes(std::string_view text, const boost::json::value& value) const {
+    if (json_ || ::isatty(STDOUT_FILENO) == 1)
+        result(text, value);
+    else
+        print_bytes(text);
+}
+
 void print(std::string_view text) {
-    int problem = write_all(STDOUT_FILENO, line_of(text), [] { return waiting_signal() == 0; });
-    if (problem == EAGAIN)
-        throw interrupted{waiting_signal()};
-    if (problem != 0)
-        throw output_failure(problem);
+    print_bytes(line_of(text));
 }
 
 output_failure::output_failure(int problem)

@@ -39,6 +39,9 @@ public:
     /// A result: the text as it is, or the value as a line. @throws as `print`
     void result(std::string_view text, const boost::json::value& value) const;
 
+    /// The same, but the text is bytes, to which nothing is added (on a terminal: the end of the line).
+    void bytes(std::string_view text, const boost::json::value& value) const;
+
     /// An event. The text is prefixed with the program's name; the value has the event's name and
     /// these members. A failure to write it is ignored.
     void event(const char* name,

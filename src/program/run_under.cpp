@@ -10,9 +10,13 @@ namespace corozk::program {
 
 using namespace asio::experimental::awaitable_operators;
 
-void run_options::describe(CLI::App& app) {
+void run_options::describe_grace(CLI::App& app) {
     add_duration(
         app, "--grace", grace, "the time between SIGTERM and SIGKILL for a command (default 10s)");
+}
+
+void run_options::describe(CLI::App& app) {
+    describe_grace(app);
     app.add_option("--identity",
                    identity,
                    "what 'contenders' shows of us (default: USER@HOST pid PID PROGRAM)");
@@ -45,7 +49,8 @@ asio::awaitable<run_result> run_under(command_context& context,
     run_result result;
     auto executor = co_await asio::this_coro::executor;
     std::optional<child_process> child;
-    what.lease = std::max(context.zk.negotiated_timeout(), std::chrono::milliseconds(100));
+    if (!what.lease)
+        what.lease = std::max(context.zk.negotiated_timeout(), std::chrono::milliseconds(100));
     try {
         child.emplace(executor, context.interrupts, what);
     } catch (const std::system_error& e) {
@@ -54,6 +59,7 @@ asio::awaitable<run_result> run_under(command_context& context,
         result.code = missing ? no_such_command : cannot_run_command;
         co_return result;
     }
+    result.started = true;
     ending<std::string> loss;
     std::size_t first = 2;
     while (first == 2) {

@@ -16,6 +16,9 @@ struct run_options {
 
     void describe(CLI::App& app);
 
+    /// Adds --grace alone: what only runs a command is no contender.
+    void describe_grace(CLI::App& app);
+
     /// "anna@db1 pid 4711 backup", unless --identity says otherwise.
     std::string identity_for(const settings& s) const;
 
@@ -27,6 +30,7 @@ struct run_options {
 struct run_result {
     int code = 0;
     bool lost = false;
+    bool started = false;  ///< false: it cannot be run, which was reported
 };
 
 /// Waits for a loss, and returns its reason. It is cancelled and called again at each signal.

@@ -21,7 +21,12 @@ const std::vector<std::string> commands{"lock",
                                         "contenders",
                                         "break",
                                         "deadlocks",
-                                        "tree"};
+                                        "tree",
+                                        "get",
+                                        "put",
+                                        "rm",
+                                        "wait-for",
+                                        "watch"};
 
 std::set<std::string> words_of(const std::string& text) {
     std::istringstream in(text);
@@ -154,9 +159,16 @@ TEST_CASE("corozk --complete: commands, options, values, actions, paths") {
           std::set<std::string>{"native", "curator", "kazoo"});
     CHECK(completed({"queue", "p"}) == std::set<std::string>{"put", "peek"});
     CHECK(completed({"queue", "put", ""}).empty());
+    CHECK(completed({"put", "--ver"}) == std::set<std::string>{"--verbose", "--version"});
+    CHECK(completed({"put", "/a", "queue", "--cre"}) == std::set<std::string>{"--create-only"});
+    CHECK(completed({"wa"}) == std::set<std::string>{"wait-for", "watch"});
+    CHECK(completed({"wait-for", "--go"}) == std::set<std::string>{"--gone"});
+    CHECK(completed({"watch", "--ex"}) == std::set<std::string>{"--exit-on-error"});
+    CHECK(completed({"rm", "--rec"}) == std::set<std::string>{"--recursive"});
     std::string path = fresh_path();
     observer().plant(path + "/deep/node");
-    CHECK(completed({"tree", path + "/d"}) == std::set<std::string>{path + "/deep"});
+    for (const char* command : {"tree", "get", "put", "rm", "wait-for", "watch"})
+        CHECK(completed({command, path + "/d"}) == std::set<std::string>{path + "/deep"});
     CHECK(completed({"lock", "--hosts", "127.0.0.1:1", path}).empty());
     CHECK(completed({"lock", "--hosts=127.0.0.1:1", path}).empty());
     CHECK(completed({"queue", "put", "--hosts", the_server().hosts(), path + "/d"}) ==
@@ -166,6 +178,7 @@ TEST_CASE("corozk --complete: commands, options, values, actions, paths") {
 TEST_CASE("corozk: completion in bash") {
     CHECK(bash_offers("con") == std::set<std::string>{"config", "contenders"});
     CHECK(bash_offers("lock --dead") == std::set<std::string>{"--deadline"});
+    CHECK(bash_offers("wait-for --g") == std::set<std::string>{"--gone"});
     std::string path = fresh_path();
     observer().plant(path + "/deep/node");
     CHECK(bash_offers("tree " + path + "/") == std::set<std::string>{path + "/deep"});
@@ -174,6 +187,7 @@ TEST_CASE("corozk: completion in bash") {
 TEST_CASE("corozk: completion in zsh") {
     CHECK(zsh_offers("corozk contend").count("contenders") == 1);
     CHECK(zsh_offers("corozk lock --dead").count("--deadline") == 1);
+    CHECK(zsh_offers("corozk wait-for --g").count("--gone") == 1);
     std::string path = fresh_path();
     observer().plant(path + "/deep/node");
     CHECK(zsh_offers("corozk tree " + path + "/d").count(path + "/deep") == 1);

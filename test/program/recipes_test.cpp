@@ -370,6 +370,11 @@ TEST_CASE(
         CHECK(code({"contenders", path + "/l"}) == 0);
         CHECK(code({"tree", path}) == 0);
         CHECK(code({"deadlocks", path}) == 0);
+        CHECK(code({"put", path + "/z/z", "value"}) == 0);
+        CHECK(code({"get", path + "/z/z"}) == 0);
+        CHECK(code({"wait-for", path + "/z/z"}) == 0);
+        CHECK(code({"watch", "-c", "1", path + "/z/z", "--", "true"}) == 0);
+        CHECK(code({"rm", "-r", path + "/z"}) == 0);
     }
 }
 

@@ -508,7 +508,9 @@ TEST_CASE("corozk: --try and --deadline hold for connecting") {
                                                 {"semaphore", "-l", "1", "-n", path, "--", "true"},
                                                 {"queue", "take", "-n", path},
                                                 {"queue", "put", "-w", "300ms", path, "item"},
-                                                {"barrier", "wait", "-w", "300ms", path}}) {
+                                                {"barrier", "wait", "-w", "300ms", path},
+                                                {"wait-for", "-w", "0", path},
+                                                {"wait-for", "-w", "300ms", path}}) {
         INFO(what.at(0) << " " << what.at(1));
         words all = nowhere;
         all.insert(all.end(), what.begin(), what.end());

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.hpp"
+
+namespace corozk::program {
+
+namespace {
+
+class rm_command final : public command {
+public:
+    explicit rm_command(CLI::App& app) {
+        app.add_option("PATH", path_, "the znode")->required()->each(check_path);
+        app.add_flag("-r,--recursive", recursive_, "delete the znodes below it, too");
+        add_number<std::int32_t>(
+            app, "--version", version_, "delete the znode only if it has this version", 0)
+            ->excludes("--recursive");
+        app.footer(
+            R"(Deletes a znode. With --recursive this is not one step: others see a part of the branch
+meanwhile, and after any error a part may be left. What they create in it is deleted, too.
+
+Exit code 1 if there is no such znode, or it has another version; 70 if it has children.
+After exit code 69 it may have been deleted.
+
+Examples
+  corozk rm /app/limit
+  corozk rm --recursive /app || [ $? = 1 ]   # it may be missing
+  corozk rm --version 7 /app/limit)");
+    }
+
+    void check(const settings&) override {
+        if (path_ == "/")
+            throw usage_error("'/' is the root, which cannot be deleted");
+    }
+
+    asio::awaitable<int> run(command_context& context) override {
+        error_code ec = co_await context.interrupts.race(erase(context.zk));
+        int code = done;
+        std::string refusal;
+        if (ec == zk_errc::no_node) {
+            refusal = "no such znode";
+            code = answer_is_no;
+        } else if (ec == zk_errc::bad_version) {
+            refusal = fmt::format("does not have version {}", *version_);
+            code = answer_is_no;
+        } else if (ec == zk_errc::not_empty) {
+            refusal = "has children: use --recursive";
+            code = failed;
+        }
+        if (!refusal.empty())
+            complain(fmt::format("{}: {}", path_, refusal), context.options.json);
+        co_return code;
+    }
+
+private:
+    /// @return no_node, bad_version, not_empty, or no error
+    asio::awaitable<error_code> erase(client& zk) const {
+        error_code result;
+        if (recursive_)
+            std::tie(result) = co_await zk.erase_tree(path_, as_tuple);
+        else
+            std::tie(result) = co_await zk.erase(path_, version_.value_or(any_version), as_tuple);
+        bool answered = !result || result == zk_errc::no_node || result == zk_errc::bad_version ||
+                        (result == zk_errc::not_empty && !recursive_);
+        if (!answered)
+            throw error(result, "rm", path_);
+        co_return result;
+    }
+
+    std::string path_;
+    bool recursive_ = false;
+    std::optional<std::int32_t> version_;
+};
+
+}  // namespace
+
+const command_entry rm_entry{"rm",
+                             "[-r] PATH",
+                             "delete a znode, or a branch",
+                             make_command<rm_command>};
+
+}  // namespace corozk::program
