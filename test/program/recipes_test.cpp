@@ -76,7 +76,7 @@ TEST_CASE("corozk barrier: set, status, wait, remove") {
     CHECK(run_program({"barrier", "set", path}).code == 0);
     CHECK(run_program({"barrier", path, "set"}).code == 1);
     CHECK(run_program({"barrier", "status", path}).out == "set\n");
-    CHECK(run_program({"barrier", "wait", "-w", "200ms", path}).code == 75);
+    CHECK(run_program({"barrier", "wait", "-w", "2s", path}).code == 75);
     program_run waiter({"barrier", "wait", path});
     eventually([&] { return watches_below(the_server().port(), path) == 1; },
                program_limit,
@@ -130,12 +130,12 @@ TEST_CASE("corozk queue: put, take, consume with acknowledgement") {
     answered_no({"queue", "peek", path}, "there is no item in " + path);
     answered_no({"queue", "consume", "-n", path, "--", "cat"},
                 "there is no unclaimed item in " + path);
-    answered_no({"queue", "take", "-w", "100ms", path}, "no item came to " + path + " in time");
+    answered_no({"queue", "take", "-w", "2s", path}, "no item came to " + path + " in time");
     std::string small = fresh_path();
     CHECK(run_program({"queue", "put", "--bound", "1", small, "one"}).code == 0);
     answered_no({"queue", "put", "-n", "--bound", "1", small, "two"},
                 small + " is full: --bound 1");
-    answered_no({"queue", "put", "-w", "100ms", "--bound", "1", small, "two"},
+    answered_no({"queue", "put", "-w", "2s", "--bound", "1", small, "two"},
                 small + " stayed full: --bound 1");
     auto refused = boost::json::parse(run_program({"queue", "take", "-n", "--json", path}).err);
     CHECK(refused.at("message").as_string() == "there is no item in " + path);
