@@ -115,7 +115,7 @@ private:
     std::uint64_t keep_revision_ = 0;  ///< of the last `keep`
 
     bool present_ = false;
-    bool perhaps_ = false;  ///< a create or delete without a response
+    bool perhaps_ = false;                         ///< a create or delete without a response
     std::set<std::string, std::less<>> attempts_;  ///< the data of such creates
     bool occupied_ = false;
     std::uint64_t seen_in_ = 0;  ///< the state of the session (its revision) in which it was seen
