@@ -189,6 +189,12 @@ TEST_CASE("persistent node: what cannot be kept") {
         persistent_node ttl_without_mode(zk, path, options);
         auto [bad] = co_await ttl_without_mode.keep("x", as_tuple());
         CHECK(bad == errc::bad_option);
+        // More than a server can store.
+        options = of_kind(create_mode::persistent_with_ttl);
+        options.ttl = std::chrono::milliseconds(std::int64_t{1} << 40);
+        persistent_node for_ages(zk, path, options);
+        auto [too_long] = co_await for_ages.keep("x", as_tuple());
+        CHECK(too_long == zk_errc::bad_arguments);
         // This server has no TTLs.
         persistent_node with_ttl(zk, path, of_kind(create_mode::persistent_with_ttl));
         auto [unknown] = co_await with_ttl.keep("x", as_tuple());
@@ -265,6 +271,43 @@ TEST_CASE("persistent node: in an outage another session takes its place, and is
             CHECK(observer().data(path) == "A2");
         }
         co_await other.close();
+    });
+}
+
+TEST_CASE("persistent node: erase ends what is pending, and leaves what keep waits for") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        persistent_node theirs(other, path);
+        co_await theirs.keep("theirs");
+        persistent_node node(zk, path);
+        pending_result<> keeping;
+        pending_result<> changing;
+        node.keep("ours", keeping.handler());
+        co_await settle(zk);
+        node.set_data("ours, too", changing.handler());
+        co_await node.erase();
+        CHECK(co_await finished(keeping) == boost::asio::error::operation_aborted);
+        CHECK(co_await finished(changing) == boost::asio::error::operation_aborted);
+        CHECK(observer().data(path) == "theirs");
+        co_await other.close();
+    });
+}
+
+TEST_CASE("persistent node: one that cannot be deleted in the background is logged") {
+    with_client([](client&, std::string path) -> awaitable<void> {
+        std::vector<std::string> errors;
+        client_options loud = options_for(shared_server().hosts());
+        loud.logger.level = log_level::error;
+        loud.logger.write = [&](log_level, std::string_view text) { errors.emplace_back(text); };
+        auto executor = co_await boost::asio::this_coro::executor;
+        client zk = co_await client::connect(executor, loud);
+        persistent_node node(zk, path, of_kind(create_mode::persistent));
+        co_await node.keep("x");
+        observer().plant(path + "/child");
+        node = persistent_node();
+        co_await eventually_async([&] { return !errors.empty(); });
+        CHECK(errors.front().find("could not delete " + path) != std::string::npos);
+        co_await zk.close();
     });
 }
 

@@ -86,8 +86,9 @@ public:
      * - `errc::busy`: it is already kept by this object, or being deleted.
      * - `errc::already_exists`: see the options.
      * - `boost::asio::error::operation_aborted`: `erase` was called meanwhile.
-     * - `errc::bad_option`, `errc::bad_path`, `zk_errc::unimplemented` (a TTL), `zk_errc::no_auth`,
-     *   `zk_errc::invalid_acl`, `errc::closed`.
+     * - `zk_errc::unimplemented`: the server has no TTLs. `zk_errc::bad_arguments`: the TTL is too long.
+     * - `errc::bad_option`, `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::invalid_acl`,
+     *   `errc::closed`.
      */
     template <class Token = default_token>
     auto keep(std::string data, Token&& token = Token{}) {
