@@ -326,6 +326,21 @@ TEST_CASE("persistent node: a cancelled keep leaves what it has found") {
     });
 }
 
+TEST_CASE("persistent node: one that is found and cannot be written stays") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        const acl only_read = read_only_acl();
+        create_options closed;
+        closed.acl = &only_read;
+        co_await zk.create(path, "found", closed);
+        persistent_node node(zk, path, of_kind(create_mode::persistent));
+        auto [refused] = co_await node.keep("ours", as_tuple());
+        CHECK(refused == zk_errc::no_auth);
+        co_await at_rest(node);
+        REQUIRE(observer().exists(path));
+        CHECK(observer().data(path) == "found");
+    });
+}
+
 TEST_CASE("persistent node: a cancelled keep whose create got no response deletes only its own") {
     bool arrives = GENERATE(false, true);
     with_proxy([arrives](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {

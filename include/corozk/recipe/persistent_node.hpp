@@ -56,7 +56,7 @@ struct persistent_node_options {
  * @cancellation
  * | operation | terminal, partial, total |
  * |---|---|
- * | `keep` | completes at once; the node is deleted in the background, unless it was found and is not adopted yet |
+ * | `keep` | completes at once; the node is deleted in the background, unless it was found and is not written yet |
  * | `set_data` | completes at once; writes the data in the background |
  * | `erase` | completes at once; deletes the node in the background |
  *

@@ -317,6 +317,7 @@ task<bool> kept_node::make(std::uint64_t generation) {
         attempts_.clear();
         perhaps_ = false;
         present_ = true;
+        found_ = false;
         seen_in_ = connection;
         czxid_ = create.record.czxid;
         version_ = 0;
@@ -329,6 +330,7 @@ task<bool> kept_node::make(std::uint64_t generation) {
     if (not_now(attempt, ec)) {
         if (attempt.doubtful()) {
             perhaps_ = true;
+            found_ = false;
             attempts_.insert(std::move(create.data));
         }
     } else if ((ec == zk_errc::no_node || ec == zk_errc::node_exists) && !wanted()) {
@@ -370,6 +372,7 @@ task<bool> kept_node::look(std::uint64_t generation) {
             const bool good =
                 read.answer == data_ && kind_.mode != create_mode::persistent_with_ttl;
             written_ = good ? revision_ : 0;
+            found_ = !good && !known(read);
         }
         czxid_ = read.record.czxid;
         version_ = read.record.version;
@@ -404,6 +407,7 @@ task<bool> kept_node::write(std::uint64_t generation) {
     }
     if (!ec) {
         version_ = set.record.version;
+        found_ = false;
         written_ = revision;
         written_data_ = std::move(set.data);
         touched();
@@ -425,6 +429,11 @@ task<bool> kept_node::write(std::uint64_t generation) {
 /// @return whether to try again at once
 task<bool> kept_node::dismantle(std::uint64_t generation) {
     port& p = get_port();
+    if (found_) {
+        // That of others stays.
+        found_ = present_ = perhaps_ = false;
+        co_return wanted_;
+    }
     if (perhaps_ || (present_ && !seen())) {
         // The server may lag behind and not have the node yet, or have one that is gone.
         const bool by_data = !attempts_.empty() && kind_.mode != create_mode::ephemeral;

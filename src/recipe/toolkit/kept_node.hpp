@@ -33,8 +33,8 @@ struct kept_node_kind {
 /// Within a client only one object keeps a path, so that a node of this session belongs to it;
 /// other objects wait for it.
 ///
-/// A node that is not ephemeral has no owner: one that is found is adopted while it is wanted, gets
-/// the data, and is deleted in the end. One with a TTL is written again at half of it; if it expires
+/// A node that is not ephemeral has no owner: one that is found is adopted while it is wanted: it
+/// gets the data and, from then on, is deleted in the end. One with a TTL is written again at half of it; if it expires
 /// in an outage, it is created again. What others write to it stays, until the data is changed or
 /// the node created again.
 ///
@@ -117,6 +117,7 @@ private:
     bool present_ = false;
     bool perhaps_ = false;                         ///< a create or delete without a response
     std::set<std::string, std::less<>> attempts_;  ///< the data of such creates
+    bool found_ = false;  ///< it is present, but neither created nor written by this object
     bool occupied_ = false;
     std::uint64_t seen_in_ = 0;  ///< the state of the session (its revision) in which it was seen
     std::int64_t czxid_ = 0;     ///< of the node that was created or adopted last
