@@ -26,6 +26,12 @@ server_options server_with_ttl() {
     return options;
 }
 
+/// Waits until nothing is done for it any more.
+awaitable<void> at_rest(persistent_node& node) {
+    auto [nothing] = co_await node.erase(as_tuple());
+    CHECK((!nothing || nothing == errc::not_a_member));
+}
+
 }  // namespace
 
 TEST_CASE("persistent node: keep, set_data, erase") {
@@ -183,6 +189,12 @@ TEST_CASE("persistent node: what cannot be kept") {
         persistent_node ttl_without_mode(zk, path, options);
         auto [bad] = co_await ttl_without_mode.keep("x", as_tuple());
         CHECK(bad == errc::bad_option);
+        // More than a server can store.
+        options = of_kind(create_mode::persistent_with_ttl);
+        options.ttl = std::chrono::milliseconds(std::int64_t{1} << 40);
+        persistent_node for_ages(zk, path, options);
+        auto [too_long] = co_await for_ages.keep("x", as_tuple());
+        CHECK(too_long == zk_errc::bad_arguments);
         // This server has no TTLs.
         persistent_node with_ttl(zk, path, of_kind(create_mode::persistent_with_ttl));
         auto [unknown] = co_await with_ttl.keep("x", as_tuple());
@@ -216,6 +228,179 @@ TEST_CASE("persistent node: a lost response changes nothing") {
         CHECK(proxy.fired(rule) == 1);
         CHECK_FALSE(observer().exists(path));
     });
+}
+
+TEST_CASE("persistent node: in an outage another session takes its place, and is left alone") {
+    bool erases = GENERATE(false, true);
+    with_proxy([erases](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        persistent_node a(zk, path);
+        persistent_node b(other, path);
+        co_await a.keep("A");
+        pending_result<> b_keeps;
+        b.keep("B", b_keeps.handler());
+        co_await settle(other);
+        const std::uint64_t session = zk.status().generation;
+        proxy.set_acceptance(acceptance::close_at_once);
+        proxy.cut();
+        co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+        observer().erase(path);
+        CHECK(!co_await finished(b_keeps));
+        const std::int64_t of_b = observer().stat(path)->czxid;
+        pending_result<> last;
+        if (erases) {
+            a.erase(last.handler());
+        } else {
+            a.set_data("A2", last.handler());
+        }
+        proxy.set_acceptance(acceptance::normal);
+        co_await eventually_async([&] { return zk.state() == session_state::connected; });
+        if (erases) {
+            CHECK(!co_await finished(last));
+        } else {
+            co_await settle(zk);
+            CHECK_FALSE(last.done());
+        }
+        CHECK(zk.status().generation == session);
+        REQUIRE(observer().exists(path));
+        CHECK(observer().stat(path)->czxid == of_b);
+        CHECK(observer().data(path) == "B");
+        co_await b.erase();
+        if (!erases) {
+            CHECK(!co_await finished(last));
+            CHECK(observer().data(path) == "A2");
+        }
+        co_await other.close();
+    });
+}
+
+TEST_CASE("persistent node: erase ends what is pending, and leaves what keep waits for") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        persistent_node theirs(other, path);
+        co_await theirs.keep("theirs");
+        persistent_node node(zk, path);
+        pending_result<> keeping;
+        pending_result<> changing;
+        node.keep("ours", keeping.handler());
+        co_await settle(zk);
+        node.set_data("ours, too", changing.handler());
+        co_await node.erase();
+        CHECK(co_await finished(keeping) == boost::asio::error::operation_aborted);
+        CHECK(co_await finished(changing) == boost::asio::error::operation_aborted);
+        CHECK(observer().data(path) == "theirs");
+        co_await other.close();
+    });
+}
+
+TEST_CASE("persistent node: one that cannot be deleted in the background is logged") {
+    with_client([](client&, std::string path) -> awaitable<void> {
+        std::vector<std::string> errors;
+        client_options loud = options_for(shared_server().hosts());
+        loud.logger.level = log_level::error;
+        loud.logger.write = [&](log_level, std::string_view text) { errors.emplace_back(text); };
+        auto executor = co_await boost::asio::this_coro::executor;
+        client zk = co_await client::connect(executor, loud);
+        persistent_node node(zk, path, of_kind(create_mode::persistent));
+        co_await node.keep("x");
+        observer().plant(path + "/child");
+        node = persistent_node();
+        co_await eventually_async([&] { return !errors.empty(); });
+        CHECK(errors.front().find("could not delete " + path) != std::string::npos);
+        co_await zk.close();
+    });
+}
+
+TEST_CASE("persistent node: a cancelled keep leaves what it has found") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        observer().plant(path, "found");
+        persistent_node node(zk, path, of_kind(create_mode::persistent));
+        pending_result<> keeping;
+        node.keep("ours", keeping.handler());
+        keeping.cancel();
+        CHECK(co_await finished(keeping) == boost::asio::error::operation_aborted);
+        co_await at_rest(node);
+        REQUIRE(observer().exists(path));
+        CHECK(observer().data(path) == "found");
+        CHECK(observer().stat(path)->version == 0);
+    });
+}
+
+TEST_CASE("persistent node: one that is found and cannot be written stays") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        const acl only_read = read_only_acl();
+        create_options closed;
+        closed.acl = &only_read;
+        co_await zk.create(path, "found", closed);
+        persistent_node node(zk, path, of_kind(create_mode::persistent));
+        auto [refused] = co_await node.keep("ours", as_tuple());
+        CHECK(refused == zk_errc::no_auth);
+        co_await at_rest(node);
+        REQUIRE(observer().exists(path));
+        CHECK(observer().data(path) == "found");
+    });
+}
+
+TEST_CASE("persistent node: a cancelled keep whose create got no response deletes only its own") {
+    bool arrives = GENERATE(false, true);
+    with_proxy([arrives](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        persistent_node node(zk, path, of_kind(create_mode::persistent));
+        rule_id rule = proxy.arm(at_op(testing::op_code::create2),
+                                 arrives ? swallow_reply_and_cut() : drop_request_and_cut());
+        pending_result<> keeping;
+        node.keep("ours", keeping.handler());
+        co_await eventually_async([&] { return proxy.fired(rule) == 1; });
+        proxy.set_acceptance(acceptance::close_at_once);
+        proxy.cut();
+        co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+        keeping.cancel();
+        CHECK(co_await finished(keeping) == boost::asio::error::operation_aborted);
+        if (!arrives)
+            observer().plant(path, "found");
+        CHECK(observer().data(path) == (arrives ? "ours" : "found"));
+        proxy.set_acceptance(acceptance::normal);
+        co_await at_rest(node);
+        CHECK(observer().exists(path) == !arrives);
+    });
+}
+
+TEST_CASE("persistent node: what others write stays, also in the next session") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        persistent_node node(zk, path, of_kind(create_mode::persistent));
+        co_await node.keep("ours");
+        observer().set(path, "theirs");
+        const std::uint64_t session = zk.status().generation;
+        expire(proxy.session());
+        co_await eventually_async([&] { return zk.status().generation != session; });
+        co_await eventually_async([&] { return node.present(); });
+        co_await settle(zk);
+        CHECK(observer().data(path) == "theirs");
+        CHECK(observer().stat(path)->version == 1);
+        co_await node.set_data("ours again");
+        CHECK(observer().data(path) == "ours again");
+        co_await node.erase();
+        CHECK_FALSE(observer().exists(path));
+    });
+}
+
+TEST_CASE("persistent node: what others write stays when a node with a TTL is written again") {
+    server at(server_with_ttl());
+    admin hand(at.port());
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client zk = co_await connect_to(at.hosts());
+            persistent_node node(zk, "/kept", of_kind(create_mode::persistent_with_ttl));
+            co_await node.keep("ours");
+            hand.set("/kept", "theirs");
+            co_await eventually_async([&] { return hand.stat("/kept")->version >= 2; });
+            CHECK(hand.data("/kept") == "theirs");
+            co_await node.erase();
+            co_await zk.close();
+        },
+        std::chrono::seconds(60));
+    run_to_idle(context);
 }
 
 }  // namespace corozk::testing::persistent_node_test

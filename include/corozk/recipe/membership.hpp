@@ -139,7 +139,8 @@ public:
     }
 
     /**
-     * @brief Leaves the group.
+     * @brief Leaves the group. A pending `join` or `set_data` ends with
+     *        `boost::asio::error::operation_aborted`.
      *
      * @completes `void(error_code)`, after the node was deleted or its session has ended.
      *

@@ -125,7 +125,8 @@ public:
     }
 
     /**
-     * @brief Unregisters a name, also a persistent one that another client has registered.
+     * @brief Unregisters a name, also a persistent one that another client has registered. A pending
+     *        session-bound registration ends with `boost::asio::error::operation_aborted`.
      *
      * @completes `void(error_code)`
      *

@@ -26,12 +26,12 @@ struct persistent_node_options {
     create_mode mode = create_mode::ephemeral;
 
     /// With a TTL: how long the server keeps the node without this process, which writes it again at
-    /// half of that time. At least 1 ms.
+    /// half of that time. At least 1 ms; servers accept up to 2^40 - 1 ms.
     std::chrono::milliseconds ttl{0};
 
-    /// Whether `keep` waits while a node of another kind, or of another session, is in its place.
-    /// Otherwise it fails with `errc::already_exists`. It always waits for an earlier session of
-    /// the same object.
+    /// Whether `keep` waits while a node of another kind, or of another session, is in its place, or
+    /// another object of this client keeps it. Otherwise it fails with `errc::already_exists`. It
+    /// always waits for an earlier session of the same object.
     bool wait_for_predecessor = true;
 
     /// ACL of the node and of missing parents. Empty means open to everyone.
@@ -43,9 +43,12 @@ struct persistent_node_options {
  *        it is created again, with its latest data.
  *
  * An ephemeral node belongs to one process: others wait until it is gone. Nodes of the other kinds
- * have no owner: one that is found is adopted, and gets this object's data. (Servers do not say
- * whether a node has a TTL: adopt none without.) Within a client only one
- * object keeps a path. Data that others write is not overwritten.
+ * have no owner: one that is found is adopted, gets this object's data, and is deleted by `erase`
+ * and the destructor as if this object had created it. (Servers do not say whether a node has a
+ * TTL: adopt none without.) Within a client only one object keeps a path.
+ *
+ * Data that others write to the node stays, also in later sessions, until `set_data`. A node that
+ * is created again, or adopted, gets this object's data.
  *
  * With Curator's PersistentNode: use different paths, or let one follow the other. PersistentNode
  * does not wait for the end of another session, but takes its node for its own, until that is gone.
@@ -53,12 +56,12 @@ struct persistent_node_options {
  * @cancellation
  * | operation | terminal, partial, total |
  * |---|---|
- * | `keep` | completes at once; the node is deleted in the background |
+ * | `keep` | completes at once; the node is deleted in the background, unless it was found and is not written yet |
  * | `set_data` | completes at once; writes the data in the background |
  * | `erase` | completes at once; deletes the node in the background |
  *
- * @executor As `client`. The destructor deletes the node in the background, of any kind; closing the
- * client first leaves it to the server.
+ * @executor As `client`. The destructor deletes the node in the background, of any kind, also one that
+ * was adopted; closing the client first leaves it to the server.
  *
  * @origin Curator's PersistentNode and PersistentTtlNode; see `membership` for their defects.
  */
@@ -81,9 +84,11 @@ public:
      *
      * @errors
      * - `errc::busy`: it is already kept by this object, or being deleted.
-     * - `errc::already_exists`: see the options; with any, if another object of this client keeps it.
-     * - `errc::bad_option`, `errc::bad_path`, `zk_errc::unimplemented` (a TTL), `zk_errc::no_auth`,
-     *   `zk_errc::invalid_acl`, `errc::closed`.
+     * - `errc::already_exists`: see the options.
+     * - `boost::asio::error::operation_aborted`: `erase` was called meanwhile.
+     * - `zk_errc::unimplemented`: the server has no TTLs. `zk_errc::bad_arguments`: the TTL is too long.
+     * - `errc::bad_option`, `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::invalid_acl`,
+     *   `errc::closed`.
      */
     template <class Token = default_token>
     auto keep(std::string data, Token&& token = Token{}) {
@@ -108,8 +113,9 @@ public:
      *
      * @completes `void(error_code)`, after it was written.
      *
-     * @errors `errc::not_a_member`: it is not kept. `errc::closed`; the server's reason for
-     * rejecting the data, such as `zk_errc::quota_exceeded`: the previous data is kept.
+     * @errors `errc::not_a_member`: it is not kept. `boost::asio::error::operation_aborted`: `erase`
+     * was called meanwhile. `errc::closed`; the server's reason for rejecting the data, such as
+     * `zk_errc::quota_exceeded`: the previous data is kept.
      */
     template <class Token = default_token>
     auto set_data(std::string data, Token&& token = Token{}) {
@@ -118,7 +124,9 @@ public:
     }
 
     /**
-     * @brief Deletes the node, and keeps it no longer.
+     * @brief Deletes the node, and keeps it no longer. Ends a pending `keep` or `set_data`.
+     *
+     * If `keep` still waits for the node of another, that one stays, and this is no error.
      *
      * @completes `void(error_code)`, after it was deleted or, if it is ephemeral, its session has
      * ended.

@@ -97,7 +97,8 @@ public:
     }
 
     /**
-     * @brief Deletes the node.
+     * @brief Deletes the node. A pending `publish` or `update` ends with
+     *        `boost::asio::error::operation_aborted`.
      *
      * @completes `void(error_code)`, after the node was deleted or its session has ended;
      * `errc::not_a_member` if nothing is published.

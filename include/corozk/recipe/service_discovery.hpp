@@ -78,6 +78,7 @@ public:
      * - `errc::bad_option`: the payload is not JSON, a text is not UTF-8, braces in `uri_spec` are
      *   not paired, or the type is `dynamic_sequential`.
      * - `errc::bad_path`: the name or the id is not a valid node name, such as the empty one.
+     * - `boost::asio::error::operation_aborted`: a dynamic instance was unregistered meanwhile.
      * - `errc::too_large`, `zk_errc::no_auth`, `zk_errc::invalid_acl`, `errc::closed`.
      */
     template <class Token = default_token>
@@ -116,8 +117,9 @@ public:
      * @completes `void(error_code)`, after it was written.
      *
      * @errors `errc::not_a_member` (a dynamic instance that this object has not registered),
-     * `zk_errc::no_node` (another one that does not exist), `errc::bad_option`, `errc::bad_path`,
-     * `errc::too_large`, `zk_errc::no_auth`, `errc::closed`.
+     * `zk_errc::no_node` (another one that does not exist),
+     * `boost::asio::error::operation_aborted` (a dynamic instance was unregistered meanwhile),
+     * `errc::bad_option`, `errc::bad_path`, `errc::too_large`, `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>
     auto update(service_instance instance, Token&& token = Token{}) {
@@ -131,6 +133,9 @@ public:
     /**
      * @brief Unregisters an instance, also one that another client has registered (which may
      *        register it again).
+     *
+     * Ends a pending `register_instance` or `update` of a dynamic instance. If that still waits for
+     * the node of another session, that one stays, and this is no error.
      *
      * @completes `void(error_code)`, after its node was deleted or its session has ended.
      *

@@ -24,8 +24,9 @@ namespace corozk::detail {
 //     one. Identical data that was written again, as after a lost response, is not a difference.
 
 // Group membership: <path>/<name> is an ephemeral node with the member's data; other children are
-// ignored, as are those without the suffix of Kazoo's Party in its format. A member is one incarnation of a name: one that was replaced during an outage is
-// reported as having left and joined.
+// ignored, as are those without the suffix of Kazoo's Party in its format. A member is one
+// incarnation of a name: one that was replaced during an outage is reported as having left and
+// joined.
 
 using member_map = std::map<std::string, member_info, std::less<>>;
 

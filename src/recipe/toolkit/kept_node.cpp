@@ -19,9 +19,17 @@ public:
 
     bool claim(kept_node& node) {
         auto [at, inserted] = owners_.try_emplace(node.path());
-        if (!inserted)
-            at->second.push_back(node.weak_from_this());
-        return inserted;
+        if (inserted)
+            return true;
+        // It tries again whenever it wakes.
+        const std::weak_ptr<kept_node> self = node.weak_from_this();
+        const bool waits = std::any_of(
+            at->second.begin(), at->second.end(), [&](const std::weak_ptr<kept_node>& w) {
+                return !w.owner_before(self) && !self.owner_before(w);
+            });
+        if (!waits)
+            at->second.push_back(self);
+        return false;
     }
 
     void release(const std::string& path) {
@@ -133,8 +141,9 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
     while (p.status().state != session_state::closed) {
         me.note_calls();
         const std::uint64_t generation = p.status().generation;
-        bool alive = p.alive(generation);
-        bool can_change = alive && p.status().state != session_state::read_only;
+        const bool alive = p.alive(generation);
+        // What is queued in an outage would be sent before it is known whose the node is by then.
+        const bool can_change = p.connected();
         if (!alive || me.generation_ != generation) {
             // The node of an earlier session has been or will be deleted; wait for that.
             if (me.session_ != 0)
@@ -163,6 +172,7 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
     forget_watch(p, me.watch_, watch_kind::data, me.path());
     me.touch_.clear();
     me.present_ = me.perhaps_ = false;
+    me.attempts_.clear();
     me.wanted_ = false;
     me.running_ = false;
     // Calls that were started after the client was closed.
@@ -188,7 +198,7 @@ void kept_node::settle_calls(error_code ec) {
 }
 
 /// The server reported a permanent error.
-void kept_node::refused(error_code ec) {
+void kept_node::refused(error_code ec, const char* intent) {
     bool told = false;
     for (call& c : calls_) {
         told = told || c.ask.waiting();
@@ -196,7 +206,7 @@ void kept_node::refused(error_code ec) {
     }
     wanted_ = false;
     if (!told)
-        port_.report(log_level::error, "could not keep ", path(), ": ", ec.message());
+        port_.report(log_level::error, "could not ", intent, " ", path(), ": ", ec.message());
 }
 
 /// The server rejects the data. A node that is already kept retains its previous data.
@@ -228,6 +238,20 @@ bool kept_node::ours(const stat& record) const noexcept {
     return session_of(record) == 0;
 }
 
+/// Whether it is the node that this object has created or adopted, or may have created.
+bool kept_node::known(const operation& read) const noexcept {
+    if (!ours(read.record))
+        return false;
+    return kind_.mode == create_mode::ephemeral || read.record.czxid == czxid_ ||
+           (read.record.version == 0 && attempts_.contains(read.answer));
+}
+
+/// Whether the node was seen in this connection. In an outage another session may have taken its
+/// place, with the same version.
+bool kept_node::seen() const noexcept {
+    return seen_in_ == get_port().status().revision;
+}
+
 /// The server has the node with a new TTL.
 void kept_node::touched() {
     if (kind_.mode == create_mode::persistent_with_ttl)
@@ -254,6 +278,13 @@ task<bool> kept_node::pursue(std::uint64_t generation) {
             co_return !occupied_;
     }
     if (written_ != revision_ || touch_.rang()) {
+        if (!seen()) {
+            good = co_await look(generation);
+            if (!good)
+                co_return true;
+        }
+        if (!wanted())
+            co_return true;
         good = co_await write(generation);
         if (!good)
             co_return true;
@@ -279,11 +310,16 @@ task<bool> kept_node::make(std::uint64_t generation) {
     create.data = data_;
     create.entries = entries_;
     const std::uint64_t revision = revision_;
+    const std::uint64_t connection = p.status().revision;
     error_code ec = co_await create;
     if (!ec) {
         our_earlier_.clear();
+        attempts_.clear();
         perhaps_ = false;
         present_ = true;
+        found_ = false;
+        seen_in_ = connection;
+        czxid_ = create.record.czxid;
         version_ = 0;
         written_ = revision;
         written_data_ = std::move(create.data);
@@ -292,7 +328,13 @@ task<bool> kept_node::make(std::uint64_t generation) {
     }
     retry attempt(p);
     if (not_now(attempt, ec)) {
-        perhaps_ = perhaps_ || attempt.doubtful();
+        if (attempt.doubtful()) {
+            perhaps_ = true;
+            found_ = false;
+            attempts_.insert(std::move(create.data));
+        }
+    } else if ((ec == zk_errc::no_node || ec == zk_errc::node_exists) && !wanted()) {
+        // Cancelled, or late: what others have there stays as it is.
     } else if (ec == zk_errc::no_node) {
         ec = co_await ensure_path(p, std::string(parent_path(path())), entries_, kind_.parents);
         if (ec && !not_now(attempt, ec))
@@ -306,32 +348,37 @@ task<bool> kept_node::make(std::uint64_t generation) {
     co_return false;
 }
 
-/// Reads and watches the node.
+/// Reads and watches the node, and adopts it if it has no owner.
 /// @return whether it exists and belongs to this object
 task<bool> kept_node::look(std::uint64_t generation) {
     port& p = get_port();
     watch_.disarm();
     request read(p, op_code::get, path(), generation);
     read.attach(watch_);
-    error_code ec = co_await read;
+    const std::uint64_t connection = p.status().revision;
+    // After an outage the server may lag behind.
+    error_code ec = co_await behind_sync(p, read, present_ && !seen());
     if (retry(p).again(ec))
         co_return false;
     if (ec && ec != zk_errc::no_node) {
         refused(ec);
         co_return false;
     }
-    perhaps_ = false;
-    bool found = !ec && ours(read.record);
+    const bool found = !ec && ours(read.record) && (wanted() || known(read));
     if (found) {
-        if (!present_) {
+        const bool same = read.record.czxid == czxid_ || (present_ && czxid_ == 0);
+        if (!same) {
             // One with a TTL is written again, as it may be about to expire.
             const bool good =
                 read.answer == data_ && kind_.mode != create_mode::persistent_with_ttl;
             written_ = good ? revision_ : 0;
-            written_data_ = std::move(read.answer);
+            found_ = !good && !known(read);
         }
+        czxid_ = read.record.czxid;
         version_ = read.record.version;
-    } else if (!ec) {
+        written_data_ = std::move(read.answer);
+        seen_in_ = connection;
+    } else if (!ec && wanted()) {
         occupied_ = true;
         bool strangers = !our_earlier_.contains(read.record.ephemeral_owner);
         bool joining = !calls_.empty() && calls_.front().why == purpose::keep;
@@ -339,6 +386,8 @@ task<bool> kept_node::look(std::uint64_t generation) {
             refused(errc::already_exists);
         }
     }
+    attempts_.clear();
+    perhaps_ = false;
     present_ = found;
     co_return found;
 }
@@ -347,12 +396,18 @@ task<bool> kept_node::look(std::uint64_t generation) {
 task<bool> kept_node::write(std::uint64_t generation) {
     port& p = get_port();
     request set(p, op_code::set, path(), generation);
-    set.data = data_;
+    // One that only has to last longer keeps what others have written.
+    set.data = written_ == revision_ ? written_data_ : data_;
     set.version = version_;
     const std::uint64_t revision = revision_;
     error_code ec = co_await set;
+    if (!ec && !ours(set.record)) {
+        present_ = false;  // replaced since it was seen
+        co_return false;
+    }
     if (!ec) {
         version_ = set.record.version;
+        found_ = false;
         written_ = revision;
         written_data_ = std::move(set.data);
         touched();
@@ -374,19 +429,36 @@ task<bool> kept_node::write(std::uint64_t generation) {
 /// @return whether to try again at once
 task<bool> kept_node::dismantle(std::uint64_t generation) {
     port& p = get_port();
-    if (perhaps_) {
-        // The server may lag behind and not have the node yet.
-        request read(p, op_code::get, path(), generation);
+    if (found_) {
+        // That of others stays.
+        found_ = present_ = perhaps_ = false;
+        co_return wanted_;
+    }
+    if (perhaps_ || (present_ && !seen())) {
+        // The server may lag behind and not have the node yet, or have one that is gone.
+        const bool by_data = !attempts_.empty() && kind_.mode != create_mode::ephemeral;
+        request read(p, by_data ? op_code::get : op_code::exists, path(), generation);
+        const std::uint64_t connection = p.status().revision;
         error_code ec = co_await behind_sync(p, read);
         if (retry(p).again(ec))
             co_return true;
+        present_ = !ec && known(read);
         perhaps_ = false;
-        present_ = !ec && ours(read.record);
+        attempts_.clear();
+        version_ = read.record.version;
+        seen_in_ = connection;
+        if (ec && ec != zk_errc::no_node)
+            refused(ec, "delete");
     }
-    if (!present_)
-        co_return false;
+    if (!present_ || wanted_)
+        co_return wanted_;
     request erase(p, op_code::erase, path(), generation);
+    erase.version = version_;
     error_code ec = co_await erase;
+    if (ec == zk_errc::bad_version) {
+        seen_in_ = 0;
+        co_return true;
+    }
     retry attempt(p);
     if (not_now(attempt, ec)) {
         perhaps_ = true;
@@ -394,7 +466,7 @@ task<bool> kept_node::dismantle(std::uint64_t generation) {
     }
     present_ = false;
     if (ec && ec != zk_errc::no_node)
-        refused(ec);
+        refused(ec, "delete");
     co_return false;
 }
 

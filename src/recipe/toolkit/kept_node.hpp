@@ -33,8 +33,14 @@ struct kept_node_kind {
 /// Within a client only one object keeps a path, so that a node of this session belongs to it;
 /// other objects wait for it.
 ///
-/// A node that is not ephemeral has no owner: one that is found is adopted, and gets the data. One
-/// with a TTL is written again at half of it; if it expires in an outage, it is created again.
+/// A node that is not ephemeral has no owner: one that is found is adopted while it is wanted: it
+/// gets the data and, from then on, is deleted in the end. One with a TTL is written again at half of it; if it expires
+/// in an outage, it is created again. What others write to it stays, until the data is changed or
+/// the node created again.
+///
+/// Versions do not tell two nodes at one path apart, and no request names a node's owner. So nothing
+/// is written or deleted in a connection before the node was seen in it: only one that replaces ours
+/// within that round trip can be hit.
 class kept_node final : public recipe_core, public std::enable_shared_from_this<kept_node> {
 public:
     using handler = any_handler<void(error_code)>;
@@ -43,14 +49,15 @@ public:
     ~kept_node();
 
     /// Creates the node and completes when it exists. `errc::busy`: already kept, or being
-    /// released. `errc::already_exists`: kept by another object of this client or, unless
-    /// `wait_for_predecessor`, by a session of another client.
+    /// released. `errc::already_exists`, unless `wait_for_predecessor`: kept by another object of
+    /// this client, or by a session of another one.
     void keep(std::string data, bool wait_for_predecessor, handler h, time_point deadline);
 
     /// Replaces its data and completes when the server has it.
     void change(std::string data, handler h);
 
-    /// Deletes it and completes when it was deleted, at the latest with its session.
+    /// Deletes it and completes when it was deleted, at the latest with its session. Ends the calls
+    /// that are pending with `operation_aborted`. What it waits for to be gone stays.
     void release(handler h);
 
     /// The owner is destroyed: ends pending calls and deletes the node in the background.
@@ -82,9 +89,11 @@ private:
     void start();
     void note_calls();
     void settle_calls(error_code ec);
-    void refused(error_code ec);
+    void refused(error_code ec, const char* intent = "keep");
     void data_refused(error_code ec, std::uint64_t revision);
     bool ours(const stat& record) const noexcept;
+    bool known(const operation& read) const noexcept;
+    bool seen() const noexcept;
     void touched();
     task<bool> pursue(std::uint64_t generation);
     task<bool> make(std::uint64_t generation);
@@ -106,14 +115,18 @@ private:
     std::uint64_t keep_revision_ = 0;  ///< of the last `keep`
 
     bool present_ = false;
-    bool perhaps_ = false;  ///< a create or delete without a response
+    bool perhaps_ = false;                         ///< a create or delete without a response
+    std::set<std::string, std::less<>> attempts_;  ///< the data of such creates
+    bool found_ = false;  ///< it is present, but neither created nor written by this object
     bool occupied_ = false;
+    std::uint64_t seen_in_ = 0;  ///< the state of the session (its revision) in which it was seen
+    std::int64_t czxid_ = 0;     ///< of the node that was created or adopted last
     std::uint64_t generation_ = 0;
     std::int64_t session_ = 0;            ///< its id
     std::set<std::int64_t> our_earlier_;  ///< sessions that the server may not have ended yet
     std::int32_t version_ = 0;
     std::uint64_t written_ = 0;  ///< the revision that the server has
-    std::string written_data_;   ///< last written or read
+    std::string written_data_;   ///< last written or read: what the server has
     bool running_ = false;
     bool registered_ = false;
 };
