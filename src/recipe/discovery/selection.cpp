@@ -34,7 +34,10 @@ std::vector<candidate> instance_order::arrange(std::vector<candidate> available)
     return available;
 }
 
-void down_instances::report(const service_instance& instance, time_point now) {
+void down_instances::report(const service_instance& instance,
+                            const std::map<std::string, instance_table::entry>& known,
+                            time_point now) {
+    retain(known, now);
     failures& f = failures_[key(instance.id, instance.incarnation)];
     if (f.count == 0 || now >= f.end)
         f = failures{length_.from(now), 0};
