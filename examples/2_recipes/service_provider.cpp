@@ -7,6 +7,7 @@
 #include <corozk/recipe/service_discovery.hpp>
 #include <corozk/recipe/service_provider.hpp>
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -14,6 +15,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <iostream>
 #include <iterator>
@@ -36,11 +38,13 @@ awaitable<std::string> ask(corozk::service_provider& greeters) {
     tcp::socket socket(co_await asio::this_coro::executor);
     // In the order in which they are to be tried, each with its instance.
     corozk::service_endpoints endpoints = co_await greeters.endpoints();
-    auto used = co_await asio::async_connect(
-        socket, endpoints.begin(), endpoints.end(), asio::use_awaitable);
-    // Those that were tried in vain are set aside for a while.
+    auto [ec, used] = co_await asio::async_connect(
+        socket, endpoints.begin(), endpoints.end(), asio::as_tuple(asio::use_awaitable));
+    // Those that were tried in vain are set aside for a while: all of them if `used` is the end.
     for (auto failed = endpoints.begin(); failed != used; ++failed)
         greeters.report_failure(failed->instance());
+    if (ec)
+        throw boost::system::system_error(ec);
     std::string line;
     co_await asio::async_read_until(socket, asio::dynamic_buffer(line), '\n', asio::use_awaitable);
     co_return line.substr(0, line.size() - 1);

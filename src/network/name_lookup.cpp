@@ -113,6 +113,7 @@ name_lookup::name_lookup(const std::string& name,
         run_detached([query] { answer(query); });
         queries[name] = query;
     } catch (const std::exception& e) {
+        started_ = false;
         found(*query, std::string("no thread to look it up: ") + e.what(), {});
     }
 }

@@ -27,8 +27,12 @@ public:
                 const boost::asio::any_io_executor& executor,
                 callback then);
 
+    /// Whether there was a thread for it.
+    bool started() const noexcept { return started_; }
+
 private:
     std::unique_ptr<late_callback> then_;
+    bool started_ = true;
 };
 
 }  // namespace corozk::detail

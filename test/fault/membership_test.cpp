@@ -72,6 +72,24 @@ TEST_CASE("membership: left in an outage, it stays away (curator 164, 617)") {
     }
 }
 
+TEST_CASE("membership: a pending leave ends with its object, also after the next join") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        membership g(zk, path);
+        co_await g.join("a", "1");
+        proxy.set_acceptance(acceptance::close_at_once);
+        proxy.cut();
+        co_await eventually_async([&] { return zk.state() != session_state::connected; });
+        pending_result<> leaving, joining;
+        g.leave(leaving.handler());
+        g.join("b", "1", joining.handler());
+        g = membership();
+        CHECK(co_await finished(leaving) == boost::asio::error::operation_aborted);
+        CHECK(co_await finished(joining) == boost::asio::error::operation_aborted);
+        proxy.set_acceptance(acceptance::normal);
+        co_await eventually_async([&] { return observer().children(path).empty(); });
+    });
+}
+
 TEST_CASE("membership: a server that takes no changes now is asked again") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         membership g(zk, path);

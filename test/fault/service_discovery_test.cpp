@@ -83,6 +83,48 @@ TEST_CASE("service discovery: unregistered in an outage, it stays away") {
     }
 }
 
+TEST_CASE("service discovery: a pending unregister ends with its object") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        service_discovery discovery(zk, path);
+        service_instance a = instance("a");
+        co_await discovery.register_instance(a);
+        proxy.set_acceptance(acceptance::close_at_once);
+        proxy.cut();
+        co_await eventually_async([&] { return zk.state() != session_state::connected; });
+        pending_result<> leaving, joining;
+        discovery.unregister(a, leaving.handler());
+        discovery.register_instance(instance("b"), joining.handler());
+        discovery = service_discovery();
+        CHECK(co_await finished(leaving) == boost::asio::error::operation_aborted);
+        CHECK(co_await finished(joining) == boost::asio::error::operation_aborted);
+        proxy.set_acceptance(acceptance::normal);
+        co_await eventually_async([&] { return observer().children(path + "/web").empty(); });
+    });
+}
+
+TEST_CASE("service discovery: an instance that becomes readable is one") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client owner = co_await one_more_client();
+        co_await owner.add_auth("digest", "ann:secret");
+        service_discovery theirs(owner, path);
+        service_instance a = instance("a");
+        a.type = service_type::permanent;
+        co_await theirs.register_instance(a);
+        co_await owner.set_acl(path + "/web/a", creator_acl());
+        service_cache cache(zk, path, "web");
+        service_state state = co_await cache.next();
+        CHECK(state.instances.empty());
+        CHECK(state.malformed.size() == 1);
+        co_await zk.add_auth("digest", "ann:secret");
+        // What the cache may not read it reads again after a reconnect.
+        proxy.cut();
+        while (state.instances.empty())
+            state = co_await cache.next(state.revision);
+        CHECK(state.malformed.empty());
+        co_await owner.close();
+    });
+}
+
 TEST_CASE("service discovery: the server of a new session lags behind: nothing seems to be gone") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         service_discovery discovery(zk, path);

@@ -2,16 +2,12 @@
 // ctest: ALONE
 // A name service that does not answer. The C library's look-up is replaced for this program.
 #include "client_fixture.hpp"
+#include "scripted_names.hpp"
 #include <corozk/client.hpp>
 
 #include <catch2/catch.hpp>
 
-#include <condition_variable>
-#include <cstring>
-#include <dlfcn.h>
 #include <memory>
-#include <mutex>
-#include <netdb.h>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,65 +17,6 @@ namespace corozk::testing::client_tests::session_resolve_test {
 using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
-
-namespace {
-
-/// Look-ups of names below ".unanswered" wait until they are let go; "good.test" is this machine, and
-/// so is "slow.test", which waits in the same way.
-struct name_service {
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool answers = true;
-    int waiting = 0;
-    int asked = 0;
-
-    void set(bool on) {
-        std::lock_guard lock(mutex);
-        answers = on;
-        changed.notify_all();
-    }
-    int waiters() {
-        std::lock_guard lock(mutex);
-        return waiting;
-    }
-};
-
-name_service& names() {
-    static name_service instance;
-    return instance;
-}
-
-/// The next test begins with none that waits.
-struct answers_at_end {
-    ~answers_at_end() {
-        names().set(true);
-        eventually([] { return names().waiters() == 0; }, 20s, "the end of all look-ups");
-    }
-};
-
-}  // namespace
-
-extern "C" int getaddrinfo(const char* node,
-                           const char* service,
-                           const addrinfo* hints,
-                           addrinfo** result) {
-    using function = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
-    static auto original = reinterpret_cast<function>(dlsym(RTLD_NEXT, "getaddrinfo"));
-    bool slow = node && std::strcmp(node, "slow.test") == 0;
-    if (slow || (node && std::strcmp(node, "good.test") == 0))
-        node = "127.0.0.1";
-    if (slow || (node && std::strstr(node, ".unanswered"))) {
-        name_service& n = names();
-        std::unique_lock lock(n.mutex);
-        ++n.asked;
-        ++n.waiting;
-        n.changed.wait(lock, [&n] { return n.answers; });
-        --n.waiting;
-        if (!slow)
-            return EAI_AGAIN;
-    }
-    return original(node, service, hints, result);
-}
 
 TEST_CASE("names: a good one is looked up and used") {
     boost::asio::io_context context;

@@ -6,6 +6,7 @@
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
+#include <algorithm>
 #include <mutex>
 #include <set>
 
@@ -67,6 +68,7 @@ TEST_CASE("service discovery: register, resolve, update, unregister") {
         CHECK(all[0].incarnation != 0);
         a.session_id = all[0].session_id;
         a.incarnation = all[0].incarnation;
+        a.node = "a";
         CHECK(all[0] == a);
         CHECK(observer().stat(base + "/web/a")->ephemeral_owner == zk.session_id());
         names = co_await discovery.names();
@@ -134,6 +136,54 @@ TEST_CASE("service discovery: static and permanent instances remain, and are rep
         service_discovery other(zk, path);
         std::tie(ec) = co_await other.update(a, as_tuple());
         CHECK(ec == errc::not_a_member);
+    });
+}
+
+TEST_CASE("service discovery: what is done to an instance that was found concerns no other one") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        service_discovery discovery(zk, path);
+        service_instance primary("db", "127.0.0.1", 1);
+        primary.id = "primary";
+        primary.type = service_type::permanent;
+        co_await discovery.register_instance(primary);
+        const std::string before = observer().data(path + "/db/primary");
+        observer().plant(path + "/web");
+        observer().plant(path + "/web/x",
+                         R"({"name":"db","id":"primary","port":80,"serviceType":"PERMANENT"})");
+        auto found = co_await discovery.resolve("web");
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].node == "x");
+        found[0].port = 81;
+        co_await discovery.update(found[0]);
+        CHECK(observer().data(path + "/db/primary") == before);
+        service_cache cache(zk, path, "web");
+        service_state state = co_await cache.next();
+        while (state.instances.at(0).port != 81)
+            state = co_await cache.next(state.revision);
+        co_await discovery.unregister(state.instances[0]);
+        CHECK_FALSE(observer().exists(path + "/web/x"));
+        CHECK(observer().data(path + "/db/primary") == before);
+    });
+}
+
+TEST_CASE("service discovery: the root is a base path like others") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        std::string service = "root" + path;
+        std::replace(service.begin(), service.end(), '/', '-');
+        service_discovery discovery(zk, "/");
+        service_instance a(service, "127.0.0.1", 1);
+        co_await discovery.register_instance(a);
+        auto names = co_await discovery.names();
+        CHECK(std::count(names.begin(), names.end(), service) == 1);
+        auto all = co_await discovery.resolve(service);
+        CHECK(all.size() == 1);
+        service_cache cache(zk, "/", service);
+        service_state state = co_await cache.next();
+        CHECK(state.instances.size() == 1);
+        service_provider provider(zk, "/", service);
+        service_instance chosen = co_await provider.choose();
+        CHECK(chosen.id == a.id);
+        co_await discovery.unregister(a);
     });
 }
 
@@ -386,17 +436,27 @@ TEST_CASE("service discovery: endpoints are connected to, and say of which insta
         endpoints = co_await secure.endpoints_for(20s);
         CHECK(endpoints.begin()->port() == 443);
 
-        // A host that does not exist is left out, and in the end set aside.
-        service_provider lost(zk, path, "lost");
-        service_instance nowhere("lost", "host.invalid", 80);
-        co_await discovery.register_instance(nowhere);
-        for (int i = 0; i < 2; ++i) {
-            auto [ec, none] = co_await lost.endpoints_for(20s, as_tuple());
-            CHECK(ec == errc::host_not_found);
-        }
+        // All of them are set aside.
+        options.failure_threshold = 1;
+        service_provider none_left(zk, path, "web", options);
+        endpoints = co_await none_left.endpoints();
+        none_left.report_failure(endpoints.begin()->instance());
         auto [ec, none] =
-            co_await lost.endpoints_until(std::chrono::steady_clock::now() + 20ms, as_tuple());
+            co_await none_left.endpoints_until(std::chrono::steady_clock::now() + 20ms, as_tuple());
         CHECK(ec == errc::deadline_exceeded);
+
+        // If all fail, it says so.
+        service_provider all_closed(zk, path, "closed");
+        service_instance one("closed", "127.0.0.1", closed);
+        co_await discovery.register_instance(one);
+        endpoints = co_await all_closed.endpoints();
+        auto [refused, last] =
+            co_await boost::asio::async_connect(socket,
+                                                endpoints.begin(),
+                                                endpoints.end(),
+                                                boost::asio::as_tuple(boost::asio::use_awaitable));
+        CHECK(refused);
+        CHECK(last == endpoints.end());
     });
 }
 

@@ -69,6 +69,7 @@ constexpr time_limit::time_point start{1h};
 
 TEST_CASE("service discovery: Curator's format is written and read") {
     service_instance instance = whole_instance();
+    instance.node = "a1";
     CHECK(write_instance(instance) == from_curator);
     auto again = read_instance("web", "a1", from_curator);
     REQUIRE(again);
@@ -100,18 +101,34 @@ TEST_CASE("service discovery: what is missing, null or unknown") {
           R"("registrationTimeUTC":0,"serviceType":"DYNAMIC","uriSpec":null})");
 }
 
+TEST_CASE("service discovery: an instance is where it was found, whatever its data says") {
+    auto instance = read_instance("web", "x", R"({"name":"db","id":"primary"})");
+    REQUIRE(instance);
+    CHECK(instance->name == "web");
+    CHECK(instance->node == "x");
+    CHECK(instance->id == "primary");
+}
+
+TEST_CASE("service discovery: numbers with a fraction of zero are integers") {
+    auto instance = read_instance("web", "x", R"({"port":80.0,"registrationTimeUTC":1.7e12})");
+    REQUIRE(instance);
+    CHECK(instance->port == 80);
+    CHECK(instance->registration_time == 1'700'000'000'000);
+}
+
 TEST_CASE("service discovery: what is no instance") {
     for (const char* bad : {"",
                             "web",
                             "[]",
                             "{",
                             R"({} x)",
-                            R"({"name":1})",
                             R"({"id":[]})",
                             R"({"port":"8080"})",
                             R"({"port":-1})",
                             R"({"port":65536})",
                             R"({"port":1.5})",
+                            R"({"port":65536.0})",
+                            R"({"port":1e300})",
                             R"({"port":18446744073709551615})",
                             R"({"registrationTimeUTC":"now"})",
                             R"({"serviceType":"ETERNAL"})",
@@ -206,6 +223,23 @@ TEST_CASE("service discovery: nodes are parsed when they change, and reported on
     CHECK(t.entries().size() == 1);
 }
 
+TEST_CASE("service discovery: a node that becomes readable is parsed again") {
+    instance_table t("web");
+    node_map_editor nodes;
+    node_data one;
+    one.stat.mzxid = 5;
+    nodes.set("a", one);
+    CHECK(t.update(nodes.map()) == std::vector<std::string>{"a"});
+    CHECK(t.update(nodes.map()).empty());
+    one.data = "{}";
+    nodes.set("a", one);
+    CHECK(t.update(nodes.map()).empty());
+    instance_ptr a = t.entries().at("a").instance;
+    REQUIRE(a);
+    t.update(nodes.map());
+    CHECK(t.entries().at("a").instance == a);
+}
+
 TEST_CASE("service discovery: round robin goes on where it was, whoever comes and goes") {
     instance_order order(service_strategy::round_robin, 1);
     CHECK(order.arrange({}).empty());
@@ -259,13 +293,13 @@ TEST_CASE("service discovery: an instance is set aside after some failures, for 
             result += c.node;
         return result;
     };
-    down.report(a, start);
+    down.report(a, all, start);
     CHECK(available(start) == "ab");
     CHECK_FALSE(down.next_return(start));
     // Failures that are too far apart do not add up.
-    down.report(a, start + 30s);
+    down.report(a, all, start + 30s);
     CHECK(available(start + 30s) == "ab");
-    down.report(a, start + 45s);
+    down.report(a, all, start + 45s);
     CHECK(available(start + 45s) == "b");
     CHECK(down.next_return(start + 45s) == start + 60s);
     CHECK(available(start + 60s - 1ns) == "b");
@@ -277,21 +311,27 @@ TEST_CASE(
     "service discovery: another registration is another instance; unknown ones are forgotten") {
     down_instances down(1, 30s);
     table old = known({"a"}, 1);
-    down.report(*old.at("a").instance, start);
+    down.report(*old.at("a").instance, old, start);
     CHECK(available_instances(old, down, start).empty());
     table again = known({"a"}, 2);
     CHECK(available_instances(again, down, start).size() == 1);
-    down.retain(old, start);
+    down.report(*old.at("a").instance, old, start);
     CHECK(down.contains(*old.at("a").instance, start));
-    down.retain(again, start);
+    down.report(*again.at("a").instance, again, start);
     CHECK_FALSE(down.contains(*old.at("a").instance, start));
+    CHECK(down.contains(*again.at("a").instance, start));
+    CHECK(down.size() == 1);
+    // Also what is over.
+    table other = known({"a", "b"}, 2);
+    down.report(*other.at("b").instance, other, start + 30s);
+    CHECK(down.size() == 1);
 }
 
 TEST_CASE("service discovery: no threshold, disabled and malformed instances") {
     down_instances never(0, 30s);
     table all = known({"a", "b"});
     for (int i = 0; i < 3; ++i)
-        never.report(*all.at("a").instance, start);
+        never.report(*all.at("a").instance, all, start);
     CHECK(available_instances(all, never, start).size() == 2);
     service_instance off = *all.at("a").instance;
     off.enabled = false;

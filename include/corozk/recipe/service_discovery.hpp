@@ -22,9 +22,9 @@ class service_cache_impl;
 struct service_discovery_options {
     service_discovery_options() = default;
 
-    /// Whether registration of a dynamic instance waits while its id belongs to another session, or
-    /// to a static or permanent instance. Otherwise it fails with `errc::already_exists`. It always
-    /// waits for an earlier session of the same object.
+    /// Whether registration of a dynamic instance waits while its id belongs to another session, to
+    /// another object of this client, or to a static or permanent instance. Otherwise it fails with
+    /// `errc::already_exists`. It always waits for an earlier session of the same object.
     bool wait_for_predecessor = true;
 
     /// ACL of the instances' nodes and of missing parents. Empty means open to everyone.
@@ -58,7 +58,7 @@ struct service_discovery_options {
  */
 class COROZK_DECL service_discovery : public detail::recipe_object<detail::service_discovery_impl> {
 public:
-    /** @brief The services below `path`, Curator's base path. Nothing is sent. */
+    /** @brief The services below `path`, Curator's base path, which may be "/". Nothing is sent. */
     service_discovery(const client& c,
                       std::string path,
                       service_discovery_options options = service_discovery_options());
@@ -151,10 +151,12 @@ public:
                                                  std::move(id));
     }
 
-    /** @brief Same as above. */
+    /** @brief Same as above. Of one that was found, its `node` counts, whatever its id is. */
     template <class Token = default_token>
     auto unregister(const service_instance& instance, Token&& token = Token{}) {
-        return unregister(instance.name, instance.id, std::forward<Token>(token));
+        return unregister(instance.name,
+                          instance.node.empty() ? instance.id : instance.node,
+                          std::forward<Token>(token));
     }
 
     /**

@@ -103,8 +103,10 @@ public:
 
     /**
      * @brief Gets the endpoints of all available instances that have a port, the chosen one first.
-     *        Waits until there is one. Host names are looked up; an instance whose name has no
-     *        address is left out, and reported as a failure.
+     *        Waits until there is one. Host names are looked up, at most eight at a time, and all
+     *        are waited for, so that one that takes long delays the others: use `endpoints_for`.
+     *        An instance whose name has no address is left out, and reported as a failure, unless
+     *        no name at all has one: then the name service is thought to be down.
      *
      * @completes `void(error_code, service_endpoints)`
      *

@@ -37,7 +37,11 @@ struct service_instance {
     std::string address;                    ///< An IP address or a host name.
     std::optional<std::uint16_t> port;      ///< The port.
     std::optional<std::uint16_t> ssl_port;  ///< The port for TLS.
-    std::string payload;                    ///< Any JSON text; empty: none (`null`).
+
+    /// Any JSON text; empty: none (`null`). It is parsed and written again: blanks are lost, and
+    /// numbers may change their form (0.10) or lose digits (those beyond 64 bits). Use strings where
+    /// that matters.
+    std::string payload;
 
     std::int64_t registration_time = 0;  ///< Milliseconds since 1970 (UTC); informative.
 
@@ -54,6 +58,9 @@ struct service_instance {
     std::int64_t session_id = 0;
     /// Increases with each registration, but not by updates (`czxid`). Not part of the data.
     std::int64_t incarnation = 0;
+    /// The name of the node in which it was found; empty otherwise. `update` and `unregister` mean
+    /// this node if it is set, otherwise the one named by the id. Not part of the data.
+    std::string node;
 
     /** @brief The URI by `uri_spec`. Unknown variables are empty. */
     COROZK_DECL std::string uri() const;
@@ -71,7 +78,7 @@ struct service_instance {
 struct service_state {
     service_state() = default;
     std::uint64_t revision = 0;               ///< Incremented by every change; 0: not read yet.
-    std::vector<service_instance> instances;  ///< Sorted by id.
+    std::vector<service_instance> instances;  ///< Sorted by node name.
     std::vector<std::string> malformed;  ///< Children that are no valid instances, by node name.
 };
 

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -111,6 +112,12 @@ std::string to_text(const json::value& value) {
     return json::serialize(value);
 }
 
+/// Such as 80.0, which some JSON libraries write.
+bool is_exact_integer(double number) {
+    constexpr double limit = 9'007'199'254'740'992.0;  // 2^53
+    return std::fabs(number) <= limit && std::trunc(number) == number;
+}
+
 /// Reads the fields of an object; remembers whether one has the wrong type.
 class field_reader {
 public:
@@ -142,10 +149,15 @@ public:
     }
 
     void read(std::string_view name, std::int64_t& to) {
-        if (const json::value* value = find(name)) {
-            good_ = good_ && value->is_int64();
-            to = value->is_int64() ? value->get_int64() : to;
-        }
+        const json::value* value = find(name);
+        if (!value)
+            return;
+        if (value->is_int64())
+            to = value->get_int64();
+        else if (value->is_double() && is_exact_integer(value->get_double()))
+            to = static_cast<std::int64_t>(value->get_double());
+        else
+            good_ = false;
     }
 
     void read(std::string_view name, std::optional<std::uint16_t>& to) {
@@ -252,10 +264,11 @@ std::optional<service_instance> read_instance(std::string_view service,
     if (data.size() > largest_instance || !parse_json(data, value) || !value.is_object())
         return std::nullopt;
     service_instance instance;
+    // Where it was found, whatever the data says: what is done to it must not concern another one.
     instance.name = service;
+    instance.node = node;
     instance.id = node;
     field_reader fields(value.get_object());
-    fields.read("name", instance.name);
     fields.read("id", instance.id);
     fields.read("address", instance.address);
     fields.read("port", instance.port);
@@ -303,11 +316,13 @@ std::vector<std::string> instance_table::update(const node_map& nodes) {
     std::vector<std::string> malformed;
     std::erase_if(entries_, [&nodes](const auto& one) { return !nodes.contains(one.first); });
     for (const auto& [name, node] : nodes) {
-        entry& one = entries_[name];
-        // Every write has a zxid of its own.
-        if (one.mzxid == node.stat.mzxid && one.mzxid != 0)
+        auto [at, added] = entries_.try_emplace(name);
+        entry& one = at->second;
+        // Every write has a zxid of its own; what could not be read at first has the same one later.
+        if (!added && one.mzxid == node.stat.mzxid && one.empty == node.data.empty())
             continue;
         one.mzxid = node.stat.mzxid;
+        one.empty = node.data.empty();
         one.instance.reset();
         if (auto instance = read_instance(service_, name, node.data, node.stat))
             one.instance = std::make_shared<const service_instance>(std::move(*instance));

@@ -28,7 +28,8 @@ namespace corozk::detail {
 //     fields that it does not know. Missing fields have the values that Curator gives them.
 //   * What is no instance is skipped and told: by name in a `service_state`, and in the log once per
 //     change. It ends nothing. Data is parsed up to a size and a depth.
-//   * An instance is known by its node's name: two whose data has the same id are two.
+//   * An instance is known by its service and its node's name, not by the name and the id in its data:
+//     two whose data has the same id are two, and what is done to one that was found concerns its node.
 
 /// What a server accepts by default.
 inline constexpr std::size_t largest_instance = 1024 * 1024;
@@ -59,6 +60,7 @@ class instance_table {
 public:
     struct entry {
         std::int64_t mzxid = 0;
+        bool empty = false;                                ///< no data, or none that may be read
         std::shared_ptr<const service_instance> instance;  ///< null: malformed
     };
 

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string_view>
+#include <utility>
 
 namespace corozk::detail {
 
@@ -34,7 +37,10 @@ std::vector<candidate> instance_order::arrange(std::vector<candidate> available)
     return available;
 }
 
-void down_instances::report(const service_instance& instance, time_point now) {
+void down_instances::report(const service_instance& instance,
+                            const std::map<std::string, instance_table::entry>& known,
+                            time_point now) {
+    retain(known, now);
     failures& f = failures_[key(instance.id, instance.incarnation)];
     if (f.count == 0 || now >= f.end)
         f = failures{length_.from(now), 0};
@@ -57,14 +63,15 @@ std::optional<down_instances::time_point> down_instances::next_return(time_point
 
 void down_instances::retain(const std::map<std::string, instance_table::entry>& known,
                             time_point now) {
+    std::set<std::pair<std::string_view, std::int64_t>> there;
+    if (!failures_.empty()) {
+        for (const auto& [node, one] : known) {
+            if (one.instance)
+                there.emplace(one.instance->id, one.instance->incarnation);
+        }
+    }
     std::erase_if(failures_, [&](const auto& one) {
-        if (now >= one.second.end)
-            return true;
-        return std::none_of(known.begin(), known.end(), [&](const auto& k) {
-            const instance_ptr& instance = k.second.instance;
-            return instance && instance->id == one.first.first &&
-                   instance->incarnation == one.first.second;
-        });
+        return now >= one.second.end || !there.contains({one.first.first, one.first.second});
     });
 }
 

@@ -57,16 +57,21 @@ public:
     down_instances(std::uint32_t threshold, time_limit set_aside_for)
         : threshold_(threshold), length_(set_aside_for) {}
 
-    void report(const service_instance& instance, time_point now);
+    /// A failure of an instance. Forgets what is over, and others than those that are known.
+    void report(const service_instance& instance,
+                const std::map<std::string, instance_table::entry>& known,
+                time_point now);
     bool contains(const service_instance& instance, time_point now) const;
 
     /// When the first of those that are set aside is available again.
     std::optional<time_point> next_return(time_point now) const;
 
-    /// Forgets what is over, and others than these.
-    void retain(const std::map<std::string, instance_table::entry>& known, time_point now);
+    /// How many it knows of, set aside or not.
+    std::size_t size() const noexcept { return failures_.size(); }
 
 private:
+    void retain(const std::map<std::string, instance_table::entry>& known, time_point now);
+
     using key = std::pair<std::string, std::int64_t>;
     struct failures {
         time_point end;

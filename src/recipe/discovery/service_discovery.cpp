@@ -31,6 +31,9 @@ public:
         kept.clear();
     }
 
+    /// A service has a node of its own: the root will do, as for those that follow one.
+    bool path_is_good() const { return node_path_is_good(port_, "service discovery", path()); }
+
     /// The node of a dynamic instance that this object has registered, or null.
     kept_node* find(const std::string& path) {
         auto found = kept.find(path);
@@ -151,8 +154,9 @@ bool can_write(const std::shared_ptr<service_discovery_impl>& impl,
 }
 
 std::optional<std::string> path_of(const std::shared_ptr<service_discovery_impl>& impl,
-                                   const service_instance& instance) {
-    return impl ? instance_path(impl->path(), instance.name, instance.id) : std::nullopt;
+                                   const service_instance& instance,
+                                   const std::string& node) {
+    return impl ? instance_path(impl->path(), instance.name, node) : std::nullopt;
 }
 
 }  // namespace
@@ -168,7 +172,7 @@ void service_discovery::start_register(const impl_ptr& impl,
                                        service_instance instance,
                                        time_limit limit,
                                        handler_of<> handler) {
-    auto path = detail::path_of(impl, instance);
+    auto path = detail::path_of(impl, instance, instance.id);
     std::string data;
     if (!detail::can_write(impl, instance, path, data, handler))
         return;
@@ -184,9 +188,10 @@ void service_discovery::start_register(const impl_ptr& impl,
                                     true));
         return;
     }
-    // Those that end in the background keep themselves alive.
-    std::erase_if(impl->kept,
-                  [&](auto& one) { return one.first != *path && !one.second->wanted(); });
+    // A driver shares its node until it has ended; until then its pending calls end with this object.
+    std::erase_if(impl->kept, [&](auto& one) {
+        return one.first != *path && !one.second->wanted() && one.second.use_count() == 1;
+    });
     auto& node = impl->kept[*path];
     if (!node)
         node = std::make_shared<detail::kept_node>(p, *path, impl->options.acl);
@@ -196,7 +201,8 @@ void service_discovery::start_register(const impl_ptr& impl,
 void service_discovery::start_update(const impl_ptr& impl,
                                      service_instance instance,
                                      handler_of<> handler) {
-    auto path = detail::path_of(impl, instance);
+    auto path =
+        detail::path_of(impl, instance, instance.node.empty() ? instance.id : instance.node);
     std::string data;
     if (!detail::can_write(impl, instance, path, data, handler))
         return;

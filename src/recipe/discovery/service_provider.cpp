@@ -6,9 +6,14 @@
 #include "recipe/toolkit/inner_call.hpp"
 #include <corozk/recipe/service_provider.hpp>
 
-#include <list>
+#include <algorithm>
+#include <deque>
+#include <map>
 #include <optional>
 #include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace corozk {
 
@@ -43,9 +48,7 @@ public:
     }
 
     void report_failure(const service_instance& instance) {
-        const auto now = get_port().now();
-        down.retain(read(nodes.current()), now);
-        down.report(instance, now);
+        down.report(instance, read(nodes.current()), get_port().now());
     }
 
     const service_provider_options options;
@@ -106,31 +109,78 @@ task<> choose_instance(std::shared_ptr<service_provider_impl> self,
         call.complete(ec, *found.front().instance);
 }
 
-/// The look-up of an instance's host name.
-struct host_lookup {
-    host_lookup(const candidate& of_, const boost::asio::any_io_executor& executor, signal& wake)
-        : of(of_) {
-        error_code ec;
-        auto address = boost::asio::ip::make_address(of.instance->address, ec);
-        if (!ec) {
-            addresses.push_back(address);
-            done = true;
+/// The look-ups of the host names of instances: each name once, so many at a time.
+class host_lookups {
+public:
+    struct answer {
+        std::vector<boost::asio::ip::address> addresses;
+        std::string problem;
+        bool name = true;  ///< not an address in text form
+        bool started = true;
+    };
+
+    host_lookups(const boost::asio::any_io_executor& executor, signal& wake)
+        : executor_(executor), wake_(wake) {}
+
+    void add(const std::string& host) {
+        auto [at, added] = lookups_.try_emplace(host);
+        if (!added)
             return;
+        error_code ec;
+        auto address = boost::asio::ip::make_address(host, ec);
+        if (ec) {
+            waiting_.push_back(host);
+        } else {
+            at->second.result.addresses.push_back(address);
+            at->second.result.name = false;
         }
-        auto then = [this, &wake](std::string why, std::vector<boost::asio::ip::address> found) {
-            problem = std::move(why);
-            addresses = std::move(found);
-            done = true;
-            wake.set();
-        };
-        lookup.emplace(of.instance->address, executor, then);
     }
 
-    candidate of;
-    std::vector<boost::asio::ip::address> addresses;
-    std::string problem;
-    bool done = false;
-    std::optional<name_lookup> lookup;
+    /// Starts those for which there is room.
+    /// @return whether all have ended
+    bool advance() {
+        while (!waiting_.empty() && under_way_ < most_) {
+            start(waiting_.front());
+            waiting_.pop_front();
+        }
+        return under_way_ == 0;
+    }
+
+    const answer& of(const std::string& host) const { return lookups_.find(host)->second.result; }
+
+    /// Whether no name at all has an address: then the name service is down, not the instances.
+    bool all_in_vain() const {
+        return std::none_of(lookups_.begin(), lookups_.end(), [](const auto& one) {
+            return one.second.result.name && !one.second.result.addresses.empty();
+        });
+    }
+
+private:
+    struct lookup {
+        answer result;
+        std::optional<name_lookup> run;
+    };
+
+    void start(const std::string& host) {
+        lookup& one = lookups_.find(host)->second;
+        ++under_way_;
+        auto then = [this, &one](std::string why, std::vector<boost::asio::ip::address> found) {
+            one.result.problem = std::move(why);
+            one.result.addresses = std::move(found);
+            --under_way_;
+            wake_.set();
+        };
+        one.run.emplace(host, executor_, then);
+        one.result.started = one.run->started();
+    }
+
+    static constexpr std::size_t most_ = 8;  ///< each one has a thread
+
+    const boost::asio::any_io_executor executor_;
+    signal& wake_;
+    std::map<std::string, lookup> lookups_;
+    std::deque<std::string> waiting_;
+    std::size_t under_way_ = 0;
 };
 
 task<> find_endpoints(std::shared_ptr<service_provider_impl> self,
@@ -146,28 +196,31 @@ task<> find_endpoints(std::shared_ptr<service_provider_impl> self,
         call.fail(ec);
         co_return;
     }
-    std::list<host_lookup> lookups;
+    host_lookups lookups(self->executor(), wake);
     for (const candidate& c : found)
-        lookups.emplace_back(c, self->executor(), wake);
+        lookups.add(c.instance->address);
+    while (!lookups.advance() && !call.over())
+        co_await wake.wait();
+    if (call.over())
+        co_return;
+    const bool in_vain = lookups.all_in_vain();
     std::vector<service_endpoint> endpoints;
-    for (host_lookup& one : lookups) {
-        while (!one.done && !call.over())
-            co_await wake.wait();
-        if (call.over())
-            co_return;
-        const service_instance& instance = *one.of.instance;
-        if (one.addresses.empty()) {
-            self->down.report(instance, p.now());
-            p.report(log_level::warning,
-                     "service discovery: the host ",
-                     instance.address,
-                     " of ",
-                     join_path(self->path(), one.of.node),
-                     " was not found: ",
-                     one.problem);
-        }
-        for (const auto& address : one.addresses)
-            endpoints.emplace_back(address, *self->endpoint_port(instance), one.of.instance);
+    for (const candidate& c : found) {
+        const service_instance& instance = *c.instance;
+        const host_lookups::answer& host = lookups.of(instance.address);
+        for (const auto& address : host.addresses)
+            endpoints.emplace_back(address, *self->endpoint_port(instance), c.instance);
+        if (!host.addresses.empty())
+            continue;
+        if (host.started && !in_vain)
+            self->report_failure(instance);
+        p.report(log_level::warning,
+                 "service discovery: the host ",
+                 instance.address,
+                 " of ",
+                 join_path(self->path(), c.node),
+                 " was not found: ",
+                 host.problem);
     }
     if (endpoints.empty())
         call.fail(errc::host_not_found);

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <vector>
 
 namespace corozk {
 
@@ -168,6 +169,9 @@ public:
         if (own)
             own->abandon();
         own.reset();
+        for (auto& node : former)
+            node->abandon();
+        former.clear();
         told_of.forget();
     }
 
@@ -179,6 +183,7 @@ public:
     const membership_options options;
     std::string name;
     std::shared_ptr<kept_node> own;
+    std::vector<std::shared_ptr<kept_node>> former;  ///< under other names, which may be leaving
     told<membership_observer, membership_change> told_of;
 };
 
@@ -238,6 +243,10 @@ void membership::start_join(const impl_ptr& impl,
         // Kazoo does not expect a party's node to be deleted.
         if (whose == compatibility::kazoo)
             kind.parents = create_mode::persistent;
+        if (impl->own)
+            impl->former.push_back(std::move(impl->own));
+        // A driver shares its node until it has ended; until then its pending calls end with this object.
+        std::erase_if(impl->former, [](const auto& one) { return one.use_count() == 1; });
         impl->own = std::make_shared<detail::kept_node>(p, node, impl->options.acl, kind);
     }
     if (idle)
