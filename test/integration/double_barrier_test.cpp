@@ -466,6 +466,117 @@ TEST_CASE("double barrier: in the others' format a member may be cancelled, late
     });
 }
 
+TEST_CASE("double barrier: in the others' format who has given up does not start the round") {
+    // At each request that may be in flight, whether or not the server has it.
+    auto op = GENERATE(
+        testing::op_code::get_children2, testing::op_code::create2, testing::op_code::exists);
+    auto hold = GENERATE(0, 1);
+    with_proxy([=](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        observer().plant(path);
+        double_barrier a(zk, path, 2, of_page());
+        double_barrier b(other, path, 2, of_page());
+        // It enters again, alone: it is one member.
+        pending_result<> first, second;
+        rule_id held = proxy.arm(at_op(op), hold == 0 ? hold_request() : hold_reply());
+        a.enter(first.handler());
+        co_await eventually_async([&] { return proxy.fired(held) == 1; });
+        first.cancel();
+        CHECK(co_await finished(first) == boost::asio::error::operation_aborted);
+        a.enter(second.handler());
+        proxy.release(held);
+        co_await settle(zk);
+        CHECK_FALSE(second.done());
+        CHECK(observer().children(path).size() == 1);
+        second.cancel();
+        co_await nothing_left(path);
+
+        // Another one waits.
+        pending_result<> given_up, waiting;
+        b.enter(waiting.handler());
+        co_await settle(other);
+        held = proxy.arm(at_op(op), hold == 0 ? hold_request() : hold_reply());
+        a.enter(given_up.handler());
+        co_await eventually_async([&] { return proxy.fired(held) == 1; });
+        given_up.cancel();
+        CHECK(co_await finished(given_up) == boost::asio::error::operation_aborted);
+        proxy.release(held);
+        co_await settle(zk);
+        co_await settle(other);
+        CHECK_FALSE(waiting.done());
+        CHECK(observer().children(path).size() == 1);
+        co_await a.enter();
+        CHECK(!co_await finished(waiting));
+        co_await other.close();
+    });
+}
+
+TEST_CASE("double barrier: in the others' format a member enters again only after it has left") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        // Members of other libraries, behind ours in the order of names.
+        observer().plant(path + "/zz-1");
+        observer().plant(path + "/zz-2");
+        double_barrier a(zk, path, 3, of_page());
+        co_await a.enter();
+        observer().erase(path + "/zz-2");
+        pending_result<> leaving, entering;
+        a.leave(leaving.handler());
+        leaving.cancel();
+        a.enter(entering.handler());
+        co_await settle(zk);
+        CHECK_FALSE(entering.done());
+        CHECK(observer().children(path).size() == 2);
+        observer().erase(path + "/zz-1");
+        entering.cancel();
+        co_await nothing_left(path);
+    });
+}
+
+TEST_CASE("double barrier: in the others' format `ready` does not outlive its members") {
+    auto size = GENERATE(1u, 2u);
+    with_proxy([=](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        observer().plant(path);
+        double_barrier a(zk, path, size, of_page());
+        double_barrier b(other, path, 2, of_page());
+        pending_result<> entering;
+        if (size == 2)
+            b.enter(entering.handler());
+        co_await settle(other);
+        co_await a.enter();
+        if (size == 2)
+            CHECK(!co_await finished(entering));
+        CHECK(observer().exists(path + "/ready"));
+        // Destroyed inside.
+        a = double_barrier();
+        b = double_barrier();
+        co_await nothing_left(path);
+
+        // A leave that was cancelled, and whose first request is lost.
+        a = double_barrier(zk, path, 1, of_page());
+        co_await a.enter();
+        rule_id rule = proxy.arm(at_op(testing::op_code::erase), drop_request_and_cut());
+        pending_result<> leaving;
+        a.leave(leaving.handler());
+        leaving.cancel();
+        CHECK(co_await finished(leaving) == boost::asio::error::operation_aborted);
+        co_await eventually_async([&] { return proxy.fired(rule) == 1; });
+        co_await nothing_left(path);
+
+        // It gives up when it has started the round, and is alone.
+        rule = proxy.arm(at_op(testing::op_code::create2, 2), hold_reply());
+        pending_result<> given_up;
+        a.enter(given_up.handler());
+        co_await eventually_async([&] { return proxy.fired(rule) == 1; });
+        given_up.cancel();
+        CHECK(co_await finished(given_up) == boost::asio::error::operation_aborted);
+        proxy.release(rule);
+        co_await settle(zk);
+        co_await nothing_left(path);
+        co_await other.close();
+    });
+}
+
 TEST_CASE("double barrier: in the others' format nodes and sessions may go") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         client other = co_await one_more_client();

@@ -319,6 +319,55 @@ TEST_CASE("election: what a leader proclaims is heard") {
     });
 }
 
+TEST_CASE("election: what a proclamation reports as written was written") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        election mine(zk, path, election_options("old"));
+        ownership term = co_await mine.campaign();
+        // The later call fails, or is cancelled before it has written anything.
+        pending_result<> first, second;
+        mine.proclaim(term, "1", first.handler());
+        mine.proclaim(term, "unlock", second.handler());
+        CHECK(co_await finished(second) == errc::bad_option);
+        CHECK(!co_await finished(first));
+        CHECK(observer().data(term.path()) == "1");
+        pending_result<> third, large;
+        mine.proclaim(term, "2", third.handler());
+        mine.proclaim(term, std::string(2'000'000, 'x'), large.handler());
+        CHECK(co_await finished(large) == errc::too_large);
+        CHECK(!co_await finished(third));
+        CHECK(observer().data(term.path()) == "2");
+        pending_result<> fourth, cancelled;
+        mine.proclaim(term, "3", fourth.handler());
+        mine.proclaim(term, "4", cancelled.handler());
+        cancelled.cancel();
+        CHECK(co_await finished(cancelled) == boost::asio::error::operation_aborted);
+        CHECK(!co_await finished(fourth));
+        CHECK(observer().data(term.path()) == "3");
+        // Total cancellation would promise that nothing is written.
+        pending_result<> kept;
+        mine.proclaim(term, "5", kept.handler());
+        kept.cancel(boost::asio::cancellation_type::total);
+        CHECK(!co_await finished(kept));
+        CHECK(observer().data(term.path()) == "5");
+    });
+}
+
+TEST_CASE("election: a proclamation that is repeated does not give way to one that fails") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        election mine(zk, path, election_options("0"));
+        ownership term = co_await mine.campaign();
+        rule_id rule = proxy.arm(at_op(testing::op_code::set_data), drop_request_and_cut());
+        pending_result<> first, second;
+        mine.proclaim(term, "1", first.handler());
+        mine.proclaim(term, "2", second.handler());
+        co_await eventually_async([&] { return proxy.fired(rule) == 1; });
+        second.cancel();
+        CHECK(co_await finished(second) == boost::asio::error::operation_aborted);
+        CHECK(!co_await finished(first));
+        CHECK(observer().data(term.path()) == "1");
+    });
+}
+
 TEST_CASE("election: a proclamation whose response is lost is written, but not over a later one") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         election mine(zk, path, election_options("0"));

@@ -147,12 +147,13 @@ public:
      * @par Preconditions
      * `term` was acquired from an `election` of the same session and path.
      *
-     * @completes `void(error_code)`, after it was written, or by a later call.
+     * @completes `void(error_code)`, after it was written, or what a later call has written.
      *
      * @errors As `acknowledge`. `errc::bad_option`: the text would be taken for a release request.
      * `errc::busy`, with `curator`: a release was requested, which has replaced the identity.
+     * `errc::too_large`: the text exceeds `client_options::max_request_size`.
      *
-     * @cancellation Terminal, partial, total: completes at once; it may be written.
+     * @cancellation Terminal and partial: completes at once; it may be written. Total: ignored.
      *
      * @see etcd's Election.Proclaim.
      */

@@ -107,7 +107,9 @@ private:
         where.rounds = last_round();
         if (options.compatibility == compatibility::kazoo)
             where.parents = create_mode::persistent;  // it does not expect theirs to be deleted
+        auto previous = std::move(page);
         page = std::make_shared<page_member>(get_port(), std::move(where));
+        page->follow(previous);
         page->enter(*this, std::move(handler), deadline);
     }
 

@@ -19,6 +19,13 @@ page_member::page_member(port& p, settings where)
       ready_watch_(wake_),
       member_watch_(wake_) {}
 
+void page_member::follow(const std::shared_ptr<page_member>& previous) {
+    if (!previous || previous->ended_)
+        return;
+    previous->next_ = weak_from_this();
+    previous_ = previous;
+}
+
 void page_member::enter(recipe_core& core,
                         any_handler<void(error_code)> handler,
                         time_point deadline) {
@@ -35,19 +42,45 @@ void page_member::leave(recipe_core& core,
 }
 
 void page_member::withdraw() {
+    port_.spawn(run_withdraw(shared_from_this()));
+}
+
+task<> page_member::run_withdraw(std::shared_ptr<page_member> self) {
+    co_await self->go_away();
+}
+
+/// Deletes what is left of it.
+task<> page_member::go_away() {
     phase_ = phase::outside;
     const std::uint64_t generation = generation_ != 0 ? generation_ : perhaps_in_;
-    if (gone_ || !port_.alive(generation))
-        return;
-    auto& deleter = port_.use_service<background_deleter>();
-    deleter.erase(node_, generation);
-    if (perhaps_in_ == generation)
-        deleter.erase_late(where_.path, name_, generation);
+    if (!gone_ && port_.alive(generation)) {
+        // As in `go_out`: it would let the next one in alone.
+        if (admitted_ && !ready_gone_)
+            co_await delete_or_report(port_, ready_, generation);
+        co_await delete_or_report(port_, node_, generation);
+        if (perhaps_in_ == generation)
+            port_.use_service<background_deleter>().erase_late(where_.path, name_, generation);
+        if (may_have_started_ && !admitted_) {
+            // Those who are inside delete `ready`, but all others may have given up, too.
+            tidied_ = false;
+            retry attempts(port_, generation);
+            error_code ec;
+            do {
+                ec = co_await tidy();
+            } while (attempts.again(ec));
+        }
+    }
+    ended_ = true;
+    if (auto next = next_.lock())
+        next->wake_.set();
 }
 
 task<> page_member::run_enter(std::shared_ptr<page_member> self) {
     page_member& me = *self;
     port& p = me.port_;
+    while (me.previous_ && !me.previous_->ended_)
+        co_await me.wake_.wait();
+    me.previous_.reset();
     session_signal session(p, me.wake_);
     while (!me.call_->over()) {
         if (!p.alive(p.status().generation)) {
@@ -74,10 +107,11 @@ task<> page_member::run_enter(std::shared_ptr<page_member> self) {
     if (me.member_watch_.armed())
         forget_watch(p, me.member_watch_, watch_kind::data, me.node_);
     if (!me.inside())
-        me.withdraw();
+        co_await me.go_away();
 }
 
-/// Creates the member's node and looks whether the round has started.
+/// Creates the member's node and looks whether the round has started. Ends early if the call is
+/// over: who has given up must not start the round.
 /// @param again whether to call it again at once
 task<error_code> page_member::come_in(bool& again) {
     const std::uint64_t generation = port_.status().generation;
@@ -85,9 +119,10 @@ task<error_code> page_member::come_in(bool& again) {
         generation_ = 0;
         ready_watch_.created = false;
         error_code ec = co_await tidy();
-        if (!ec)
-            ec = co_await make(again);
-        if (ec || again || generation_ == 0)
+        if (ec || call_->over())
+            co_return ec;
+        ec = co_await make(again);
+        if (ec || again || generation_ == 0 || call_->over())
             co_return ec;
     }
     started_ = ready_watch_.created;
@@ -108,6 +143,8 @@ task<error_code> page_member::come_in(bool& again) {
         co_return ec;
     if (listed && listed != zk_errc::no_node)
         co_return listed;
+    if (call_->over())
+        co_return error_code();
     const page_barrier_view view = view_page_barrier(listing.names);
     if (!still_members({name_}, view).empty()) {
         started_ = !ec || view.ready;
@@ -178,6 +215,7 @@ task<error_code> page_member::make(bool& again) {
 task<error_code> page_member::create_ready() {
     request create(port_, op_code::create, ready_, generation_);
     create.entries = where_.entries;
+    may_have_started_ = true;
     error_code ec = co_await create;
     started_ = !ec || ec == zk_errc::node_exists;
     co_return started_ ? error_code() : ec;
@@ -205,7 +243,7 @@ task<> page_member::run_leave(std::shared_ptr<page_member> self) {
     }
     if (me.member_watch_.armed())
         forget_watch(p, me.member_watch_, watch_kind::data, me.watched_);
-    me.withdraw();
+    co_await me.go_away();
 }
 
 /// Deletes the own node when it is its turn, and watches a member that is still inside.

@@ -44,11 +44,14 @@ public:
 
     page_member(port& p, settings where);
 
+    /// `enter` begins when the previous member of the same object has left nothing behind.
+    void follow(const std::shared_ptr<page_member>& previous);
+
     /// One call at a time, on behalf of `core`.
     void enter(recipe_core& core, any_handler<void(error_code)> handler, time_point deadline);
     void leave(recipe_core& core, any_handler<void(error_code)> handler, time_point deadline);
 
-    /// Deletes the node in the background. Not while a call is waiting.
+    /// Deletes its nodes in the background. Only inside, and not while a call is waiting.
     void withdraw();
 
     bool entering() const noexcept { return phase_ == phase::entering && call_->waiting(); }
@@ -63,11 +66,13 @@ private:
 
     static task<> run_enter(std::shared_ptr<page_member> self);
     static task<> run_leave(std::shared_ptr<page_member> self);
+    static task<> run_withdraw(std::shared_ptr<page_member> self);
     task<error_code> come_in(bool& again);
     task<error_code> tidy();
     task<error_code> make(bool& again);
     task<error_code> create_ready();
     task<error_code> go_out(bool& again);
+    task<> go_away();
 
     port& port_;
     const settings where_;
@@ -85,10 +90,14 @@ private:
     bool started_ = false;          ///< the round has
     bool admitted_ = false;
     bool tidied_ = false;
+    bool may_have_started_ = false;  ///< has asked for `ready`
     bool ready_gone_ = false;
     std::vector<std::string> others_;  ///< those to wait for when leaving, and the own name
     bool listed_ = false;
-    bool gone_ = false;  ///< the node was deleted
+    bool gone_ = false;                      ///< the node was deleted
+    bool ended_ = false;                     ///< nothing is under way, and nothing was left behind
+    std::shared_ptr<page_member> previous_;  ///< until it has ended
+    std::weak_ptr<page_member> next_;
 };
 
 }  // namespace corozk::detail

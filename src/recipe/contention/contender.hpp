@@ -50,8 +50,10 @@ public:
     /// Another node that belongs to it, and is deleted before its own.
     void attach(std::string path) { more().attached = std::move(path); }
 
-    /// The number of times that a leader has begun to change its identity.
+    /// The number of times that a leader has begun to change its identity, and the last one that was
+    /// written.
     std::uint64_t& proclamations() { return more().proclamations; }
+    std::uint64_t& proclaimed() { return more().proclaimed; }
 
     /// Null once it has left the queue.
     contention_queue* current_queue() const noexcept { return queue_; }
@@ -75,6 +77,7 @@ private:
         std::shared_ptr<contender> heir;       ///< holds instead, after an upgrade
         std::uint64_t span = 0;                ///< a tracer's, while it holds
         std::uint64_t proclamations = 0;
+        std::uint64_t proclaimed = 0;
         user_call<> gone;  ///< waits for the deletion of its node
 
         /// On the node that announces its turn, if it has waited for a remote contender.

@@ -55,13 +55,14 @@ task<> write_acknowledgement(detail::port& s,
 }
 
 /// Replaces the identity in the candidate's node, and leaves a release request there. Conditional,
-/// so that a repeated attempt overwrites neither a request nor a later proclamation.
+/// so that a repeated attempt overwrites neither a request nor a later proclamation. The later one
+/// counts only once it is written: until then it may fail, or be cancelled.
 task<> write_identity(detail::port& s,
                       std::shared_ptr<const contention_object> impl,
                       std::shared_ptr<contender> term,
                       std::string identity,
                       user_call<> user) {
-    auto call = cancellable(std::move(user), any_cancellation);
+    auto call = cancellable(std::move(user), stops_waiting);
     const std::string path = term->path();
     const std::uint64_t generation = term->generation();
     const std::uint64_t number = ++term->proclamations();
@@ -78,7 +79,7 @@ task<> write_identity(detail::port& s,
             continue;
         }
         // What is not wanted any more is not written after what is.
-        if (ec || !call->waiting() || number != term->proclamations())
+        if (ec || !call->waiting() || term->proclaimed() > number)
             break;
         const bool asked = get.record.version > 0 && has_release_request(get.answer, request_text);
         if (asked && impl->settings().request_replaces_data) {
@@ -89,6 +90,8 @@ task<> write_identity(detail::port& s,
         set.data = asked ? with_release_request(identity, request_text) : identity;
         set.version = get.record.version;
         ec = co_await set;
+        if (!ec)
+            term->proclaimed() = number;
         if (ec != zk_errc::bad_version && !attempts.again(ec))
             break;
         ec = error_code();

@@ -19,13 +19,6 @@ namespace {
 /// timeout, which it closes.
 constexpr auto idle_connection_interval = std::chrono::seconds(10);
 
-task<> erase_driver(port& p, std::string path, std::uint64_t generation) {
-    std::string name = path;
-    error_code ec = co_await delete_reliably(p, std::move(path), generation);
-    if (ec && !is_session_lost(ec))
-        p.report(log_level::warning, "could not delete ", name, ": ", ec.message());
-}
-
 /// Lists a parent after everything that this session has sent before was applied: after a reconnect
 /// the new server may lag behind the previous one.
 task<error_code> list_all(port& p, std::string parent, std::uint64_t generation, name_list& names) {
@@ -50,6 +43,12 @@ task<error_code> delete_reliably(port& p, std::string path, std::uint64_t genera
         if (!retry(p, generation).again(ec))
             co_return ec;
     }
+}
+
+task<> delete_or_report(port& p, std::string path, std::uint64_t generation) {
+    error_code ec = co_await delete_reliably(p, path, generation);
+    if (ec && !is_session_lost(ec))
+        p.report(log_level::warning, "could not delete ", path, ": ", ec.message());
 }
 
 task<error_code> erase_one(port& p, std::string path, bool& erased) {
@@ -86,7 +85,7 @@ task<error_code> erase_one(port& p, std::string path, bool& erased) {
 }
 
 void background_deleter::erase(std::string path, std::uint64_t generation) {
-    port_.spawn(erase_driver(port_, std::move(path), generation));
+    port_.spawn(delete_or_report(port_, std::move(path), generation));
 }
 
 void background_deleter::erase_late(std::string parent,

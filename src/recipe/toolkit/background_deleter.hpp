@@ -14,6 +14,9 @@ namespace corozk::detail {
 /// @return no error if the node does not exist any more
 task<error_code> delete_reliably(port& p, std::string path, std::uint64_t generation);
 
+/// Same as above. Logs a permanent error.
+task<> delete_or_report(port& p, std::string path, std::uint64_t generation);
+
 /// Deletes the node that exists at the beginning, regardless of its creator. If the response is
 /// lost and the node was re-created since (czxid), the new one is not deleted.
 /// @param erased whether there was a node
