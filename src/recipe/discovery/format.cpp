@@ -103,7 +103,7 @@ json::value to_json(const std::optional<std::uint16_t>& port) {
 }
 
 bool parse_json(std::string_view text, json::value& value) {
-    json::error_code ec;
+    boost::system::error_code ec;
     value = json::parse(json::string_view(text.data(), text.size()), ec);
     return !ec;
 }
