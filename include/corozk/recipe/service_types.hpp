@@ -59,7 +59,8 @@ struct service_instance {
     /// Increases with each registration, but not by updates (`czxid`). Not part of the data.
     std::int64_t incarnation = 0;
     /// The name of the node in which it was found; empty otherwise. `update` and `unregister` mean
-    /// this node if it is set, otherwise the one named by the id. Not part of the data.
+    /// this node if it is set, otherwise the one named by the id;
+    /// `register_instance` always means the latter. Not part of the data.
     std::string node;
 
     /** @brief The URI by `uri_spec`. Unknown variables are empty. */
