@@ -184,6 +184,7 @@ void service_instances(std::string_view input) {
     // Blanks in its variables are no part of them; numbers may be rounded.
     again->uri_spec = instance->uri_spec;
     again->payload = instance->payload;
+    again->node = instance->node;
     require(*again == *instance, "and the same", input);
 }
 

@@ -653,4 +653,27 @@ TEST_CASE("double barrier: in the others' format a lost response changes nothing
     });
 }
 
+TEST_CASE(
+    "double barrier of Kazoo: a member that has left and comes again at once does not count") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        admin hand(shared_server().port());
+        hand.plant(path, "");
+        hand.plant(path + "/0", "");  // sorts before ours, which waits for it when it leaves
+        double_barrier_options options;
+        options.compatibility = compatibility::kazoo;
+        double_barrier ours(zk, path, 2, options);
+        co_await ours.enter();
+        pending_result<> out;
+        ours.leave(out.handler());
+        auto waits = [&] { return hand.children(path).size() == 1 && watches_below(path) == 1; };
+        co_await eventually_async(waits);
+        CHECK_FALSE(out.done());
+        // Before ours can look.
+        hand.erase(path + "/0");
+        hand.plant(path + "/0", "");
+        error_code ec = co_await finished(out);
+        CHECK_FALSE(ec);
+    });
+}
+
 }  // namespace corozk::testing::double_barrier_test

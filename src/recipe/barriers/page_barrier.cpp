@@ -7,6 +7,8 @@
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/retry.hpp"
 
+#include <utility>
+
 namespace corozk::detail {
 
 page_member::page_member(port& p, settings where)
@@ -258,6 +260,9 @@ task<error_code> page_member::go_out(bool& again) {
     }
     if (member_watch_.armed())
         co_return error_code();
+    // It may already be there again, with the same name, for the next round.
+    if (std::exchange(member_watch_.erased, false) && !watched_.empty())
+        std::erase(others_, base_name(watched_));
     request listing(port_, op_code::children, where_.path, generation_);
     error_code ec = co_await listing;
     if (ec && ec != zk_errc::no_node)
@@ -281,6 +286,7 @@ task<error_code> page_member::go_out(bool& again) {
     look.attach(member_watch_);
     ec = co_await look;
     again = ec == zk_errc::no_node;
+    member_watch_.erased = again;
     co_return again ? error_code() : ec;
 }
 

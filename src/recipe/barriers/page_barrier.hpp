@@ -13,16 +13,18 @@
 
 namespace corozk::detail {
 
-/// A watch on `ready` that remembers its creation, and sets a driver's signal.
-class ready_watch final : public watch_node {
+/// A watch that remembers what has happened, and sets a driver's signal.
+class remembering_watch final : public watch_node {
 public:
-    explicit ready_watch(signal& target) noexcept : target_(target) {}
+    explicit remembering_watch(signal& target) noexcept : target_(target) {}
 
     bool created = false;
+    bool erased = false;
 
 private:
     void fired(watch_event_type type) noexcept override {
         created = created || type == watch_event_type::created;
+        erased = erased || type == watch_event_type::erased;
         target_.set();
     }
     void dropped(const error_code&) noexcept override { target_.set(); }
@@ -80,9 +82,9 @@ private:
     const std::string node_;
     const std::string ready_;
     signal wake_;
-    ready_watch ready_watch_;
-    watch_signal member_watch_;  ///< on another member, or on a node of an earlier session
-    std::string watched_;        ///< its path
+    remembering_watch ready_watch_;
+    remembering_watch member_watch_;  ///< on another member, or on a node of an earlier session
+    std::string watched_;             ///< its path, when leaving
     std::unique_ptr<waiting_call<>> call_;
     phase phase_ = phase::entering;
     std::uint64_t generation_ = 0;  ///< the session of the node; 0: none
