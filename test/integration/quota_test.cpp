@@ -13,7 +13,7 @@ namespace corozk::testing::client_tests::quota_test {
 using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 
