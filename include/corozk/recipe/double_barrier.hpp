@@ -52,6 +52,8 @@ struct double_barrier_options {
  * another one leaves at once: give `enter` a time limit. A `ready` node that outlived its round is
  * deleted if no member is left. Members list the others, and do not share that. Every child of the
  * barrier's node is a member; one whose node another program deletes is not counted, and waits on.
+ * Kazoo's members that leave wait also for those who have entered again: enter again only when all
+ * have left.
  *
  * @cancellation Terminal, partial, total: completes at once; the node is deleted in the background.
  * If the round starts at the same time, a member whose `enter` was cancelled counts as having left.
