@@ -178,7 +178,7 @@ void service_instances(std::string_view input) {
         return;
     auto data = write_instance(*instance);
     require(data.has_value(), "what is read is written", input);
-    auto again = read_instance("other", "b", *data);
+    auto again = read_instance("web", "b", *data);
     require(again.has_value(), "and read again", input);
     require(again->uri() == instance->uri(), "with the same URI", input);
     // Blanks in its variables are no part of them; numbers may be rounded.

@@ -137,11 +137,11 @@ TEST_CASE("members of all three libraries enter and leave a double barrier toget
     CHECK(at.hand.children(at.path).empty());
 }
 
-TEST_CASE("our member waits for another library's, round after round") {
+TEST_CASE("our member waits for another library's") {
     auto which = GENERATE(party_kind::curator, party_kind::kazoo);
     CAPTURE(name_of(which));
     meeting at;
-    constexpr int rounds = 20;
+    constexpr int rounds = 1;
     at.tell_to_leave();  // at once
     meet(at, [&](client& zk) -> boost::asio::awaitable<void> {
         double_barrier ours(zk, at.path, 2, options_with(which));
