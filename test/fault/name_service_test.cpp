@@ -94,4 +94,25 @@ TEST_CASE("name service: the server of a new session lags behind: nothing seems 
     }
 }
 
+TEST_CASE("name service: a pending unregister ends with its object") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        name_service names(zk, path);
+        co_await names.register_name("a", "1", name_lifetime::session);
+        proxy.set_acceptance(acceptance::close_at_once);
+        proxy.cut();
+        co_await eventually_async([&] { return zk.state() != session_state::connected; });
+        pending_result<> leaving;
+        names.unregister("a", leaving.handler());
+        pending_result<> again;
+        names.register_name("a", "2", name_lifetime::session, again.handler());
+        error_code busy = co_await finished(again);
+        CHECK(busy == errc::busy);
+        names = name_service();
+        error_code ended = co_await finished(leaving);
+        CHECK(ended == boost::asio::error::operation_aborted);
+        proxy.set_acceptance(acceptance::normal);
+        co_await eventually_async([&] { return !observer().exists(path + "/a"); });
+    });
+}
+
 }  // namespace corozk::testing::name_service_test

@@ -2,6 +2,8 @@
 #include "pending_result.hpp"
 #include <corozk/recipe/persistent_node.hpp>
 
+#include <functional>
+
 namespace corozk::testing::persistent_node_test {
 
 using namespace corozk;
@@ -19,11 +21,23 @@ persistent_node_options of_kind(create_mode mode) {
     return options;
 }
 
-server_options server_with_ttl() {
+/// With a client of a server that has TTLs and looks for expired ones often.
+void with_ttl_server(const std::function<awaitable<void>(client&, admin&)>& body) {
     server_options options = recipe_server_options();
     options.java_properties = {"zookeeper.extendedTypesEnabled=true",
                                "znode.container.checkIntervalMs=100"};
-    return options;
+    server at(options);
+    admin hand(at.port());
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client zk = co_await connect_to(at.hosts());
+            co_await body(zk, hand);
+            co_await zk.close(as_tuple());
+        },
+        std::chrono::seconds(60));
+    run_to_idle(context);
 }
 
 /// Waits until nothing is done for it any more.
@@ -150,27 +164,19 @@ TEST_CASE("persistent node: kept over sessions, with the latest data") {
 }
 
 TEST_CASE("persistent node: a node with a TTL is kept alive, and not for longer than its keeper") {
-    server at(server_with_ttl());
-    admin hand(at.port());
-    boost::asio::io_context context;
-    run(
-        context,
-        [&]() -> awaitable<void> {
-            client zk = co_await connect_to(at.hosts());
-            {
-                persistent_node node(zk, "/kept", of_kind(create_mode::persistent_with_ttl));
-                co_await node.keep("data");
-                const std::int64_t first = hand.stat("/kept")->czxid;
-                // It is written again, more often than it could be without being deleted.
-                co_await eventually_async([&] { return hand.stat("/kept")->version >= 4; });
-                CHECK(hand.stat("/kept")->czxid == first);
-                CHECK(hand.data("/kept") == "data");
-                co_await zk.close();
-            }
-            co_await eventually_async([&] { return !hand.exists("/kept"); });
-        },
-        std::chrono::seconds(60));
-    run_to_idle(context);
+    with_ttl_server([](client& zk, admin& hand) -> awaitable<void> {
+        {
+            persistent_node node(zk, "/kept", of_kind(create_mode::persistent_with_ttl));
+            co_await node.keep("data");
+            const std::int64_t first = hand.stat("/kept")->czxid;
+            // It is written again, more often than it could be without being deleted.
+            co_await eventually_async([&] { return hand.stat("/kept")->version >= 4; });
+            CHECK(hand.stat("/kept")->czxid == first);
+            CHECK(hand.data("/kept") == "data");
+            co_await zk.close();
+        }
+        co_await eventually_async([&] { return !hand.exists("/kept"); });
+    });
 }
 
 TEST_CASE("persistent node: what cannot be kept") {
@@ -384,23 +390,14 @@ TEST_CASE("persistent node: what others write stays, also in the next session") 
 }
 
 TEST_CASE("persistent node: what others write stays when a node with a TTL is written again") {
-    server at(server_with_ttl());
-    admin hand(at.port());
-    boost::asio::io_context context;
-    run(
-        context,
-        [&]() -> awaitable<void> {
-            client zk = co_await connect_to(at.hosts());
-            persistent_node node(zk, "/kept", of_kind(create_mode::persistent_with_ttl));
-            co_await node.keep("ours");
-            hand.set("/kept", "theirs");
-            co_await eventually_async([&] { return hand.stat("/kept")->version >= 2; });
-            CHECK(hand.data("/kept") == "theirs");
-            co_await node.erase();
-            co_await zk.close();
-        },
-        std::chrono::seconds(60));
-    run_to_idle(context);
+    with_ttl_server([](client& zk, admin& hand) -> awaitable<void> {
+        persistent_node node(zk, "/kept", of_kind(create_mode::persistent_with_ttl));
+        co_await node.keep("ours");
+        hand.set("/kept", "theirs");
+        co_await eventually_async([&] { return hand.stat("/kept")->version >= 2; });
+        CHECK(hand.data("/kept") == "theirs");
+        co_await node.erase();
+    });
 }
 
 }  // namespace corozk::testing::persistent_node_test

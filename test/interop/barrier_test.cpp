@@ -25,6 +25,16 @@ std::size_t members(meeting& at) {
     return names.size() - static_cast<std::size_t>(std::count(names.begin(), names.end(), "ready"));
 }
 
+/// Ours enters, and waits as the only member.
+boost::asio::awaitable<void> begin_alone(meeting& at,
+                                         double_barrier& ours,
+                                         pending_result<>& entering) {
+    ours.enter(entering.handler());
+    auto we_wait = [&at] { return members(at) == 1; };
+    co_await eventually_async(we_wait);
+    CHECK_FALSE(entering.done());
+}
+
 std::vector<std::string> rounds_of(meeting& at, int size) {
     return at.arguments({"task=rounds", "limit=" + std::to_string(size), short_session});
 }
@@ -137,47 +147,41 @@ TEST_CASE("members of all three libraries enter and leave a double barrier toget
     CHECK(at.hand.children(at.path).empty());
 }
 
-TEST_CASE("our member waits for another library's") {
+TEST_CASE("our member waits for another library's, round after round") {
     auto which = GENERATE(party_kind::curator, party_kind::kazoo);
     CAPTURE(name_of(which));
     meeting at;
-    constexpr int rounds = 1;
+    constexpr int rounds = 20;
     at.tell_to_leave();  // at once
     meet(at, [&](client& zk) -> boost::asio::awaitable<void> {
         double_barrier ours(zk, at.path, 2, options_with(which));
         pending_result<> first;
-        ours.enter(first.handler());
-        auto we_wait = [&] { return members(at) == 1; };
-        co_await eventually_async(we_wait);
-        CHECK_FALSE(first.done());
+        co_await begin_alone(at, ours, first);
         std::vector<std::string> arguments = rounds_of(at, 2);
         arguments.push_back("count=" + std::to_string(rounds));
         party theirs(which, arguments);
-        auto entered = [&] {
-            theirs.ended();
-            return first.done();
-        };
-        co_await eventually_async(entered, party_limit, "the first round");
-        REQUIRE_FALSE(first.error());
-        // A member of Kazoo that leaves waits for everybody who is there, also for one of the next
-        // round; corozk's does not.
-        auto leave = [&](int round) -> boost::asio::awaitable<void> {
-            co_await ours.leave();
-            auto they_left = [&theirs, round] {
+        auto they_say = [&theirs](std::string line, int times) -> boost::asio::awaitable<void> {
+            auto often = [&theirs, &line, times] {
                 std::vector<std::string> said = theirs.lines();
-                return std::count(said.begin(), said.end(), "outside") >= round;
+                return std::count(said.begin(), said.end(), line) >= times;
             };
-            co_await theirs.until(they_left, "leaving");
+            co_await theirs.until(often, line);
         };
-        co_await leave(1);
-        for (int i = 2; i <= rounds; ++i) {
-            co_await ours.enter();
-            co_await leave(i);
+        for (int round = 1; round <= rounds; ++round) {
+            if (round > 1)
+                co_await ours.enter();
+            // See "With Curator and Kazoo" in the reference: theirs may miss the start of a round
+            // that is left at once, and wait for those who enter again.
+            co_await they_say("inside", round);
+            if (round == 1) {
+                error_code entered = co_await finished(first);
+                REQUIRE_FALSE(entered);
+            }
+            co_await ours.leave();
+            co_await they_say("outside", round);
         }
         CHECK(ours.round() == rounds);
         co_await theirs.end();
-        std::vector<std::string> said = theirs.lines();
-        CHECK(std::count(said.begin(), said.end(), "outside") == rounds);
     });
     CHECK(at.hand.children(at.path).empty());
 }
@@ -198,10 +202,7 @@ TEST_CASE("a member of another library that dies counts as having left") {
             co_await eventually_async(forgotten, party_limit, "the end of its session");
         }
         pending_result<> entering;
-        ours.enter(entering.handler());
-        auto we_wait = [&] { return members(at) == 1; };
-        co_await eventually_async(we_wait);
-        CHECK_FALSE(entering.done());
+        co_await begin_alone(at, ours, entering);
         party theirs(which, rounds_of(at, 2));
         co_await theirs.says("inside");
         error_code entered = co_await finished(entering);
@@ -226,12 +227,11 @@ TEST_CASE("our member that loses its session does not hold up another library's"
         co_await dying.connect();
         double_barrier ours(dying.zk, at.path, 2, options_with(which));
         pending_result<> entering;
-        ours.enter(entering.handler());
-        auto we_wait = [&] { return members(at) == 1; };
-        co_await eventually_async(we_wait);
+        co_await begin_alone(at, ours, entering);
         dying.expire();  // it enters again
         auto we_are_gone = [&] { return dying.zk.status().generation == 2; };
         co_await eventually_async(we_are_gone, eventually_limit, "the next session");
+        auto we_wait = [&] { return members(at) == 1; };
         co_await eventually_async(we_wait);
         CHECK_FALSE(entering.done());
         party theirs(which, rounds_of(at, 2));

@@ -99,7 +99,7 @@ public:
      * @completes `void(error_code)`
      *
      * @errors `errc::already_exists` (see the options; also a parent of other names),
-     * `errc::bad_option` (an empty value), `errc::bad_path`, `zk_errc::no_children_for_ephemerals`
+     * `errc::busy` (this object is unregistering it), `errc::bad_option` (an empty value), `errc::bad_path`, `zk_errc::no_children_for_ephemerals`
      * (a parent of the name is bound to a session), `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>

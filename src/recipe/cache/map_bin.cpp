@@ -6,6 +6,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include <new>
 #include <utility>
 
 namespace corozk::detail {
@@ -39,8 +40,13 @@ void map_bin::take(node_map unused) noexcept {
     if (rest.drop_some(dropped_at_once))
         return;
     std::lock_guard lock(mutex_);
-    if (executor_ && thread_ == std::this_thread::get_id())
+    if (!executor_ || thread_ != std::this_thread::get_id())
+        return;
+    try {
         go_on(executor_, std::move(rest));
+    } catch (const std::bad_alloc&) {
+        // It has been destroyed at once.
+    }
 }
 
 void map_bin::go_on(boost::asio::any_io_executor executor, node_map_editor rest) {

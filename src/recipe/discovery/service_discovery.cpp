@@ -7,7 +7,7 @@
 #include "recipe/discovery/format.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/forward_read.hpp"
-#include "recipe/toolkit/kept_node.hpp"
+#include "recipe/toolkit/kept_nodes.hpp"
 #include "recipe/toolkit/read_children.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include <corozk/recipe/service_discovery.hpp>
@@ -26,22 +26,14 @@ public:
 
     void stop() noexcept override {
         recipe_core::stop();
-        for (auto& [path, node] : kept)
-            node->abandon();
-        kept.clear();
+        kept.abandon();
     }
 
     /// A service has a node of its own: the root will do, as for those that follow one.
     bool path_is_good() const { return node_path_is_good(port_, "service discovery", path()); }
 
-    /// The node of a dynamic instance that this object has registered, or null.
-    kept_node* find(const std::string& path) {
-        auto found = kept.find(path);
-        return found != kept.end() && found->second->wanted() ? found->second.get() : nullptr;
-    }
-
     const service_discovery_options options;
-    std::map<std::string, std::shared_ptr<kept_node>> kept;  ///< the dynamic instances, by path
+    kept_nodes kept;  ///< the dynamic instances
 };
 
 namespace {
@@ -86,9 +78,7 @@ task<error_code> write_once(service_discovery_impl& self,
 }
 
 task<error_code> unregister_instance(service_discovery_impl& self, const std::string& path) {
-    bool erased = false;
-    error_code ec = co_await erase_one(self.get_port(), path, erased);
-    co_return ec || erased ? ec : make_error_code(zk_errc::no_node);
+    return erase_present(self.get_port(), path);
 }
 
 task<error_code> resolve_service(service_discovery_impl& self,
@@ -188,14 +178,8 @@ void service_discovery::start_register(const impl_ptr& impl,
                                     true));
         return;
     }
-    // A driver shares its node until it has ended; until then its pending calls end with this object.
-    std::erase_if(impl->kept, [&](auto& one) {
-        return one.first != *path && !one.second->wanted() && one.second.use_count() == 1;
-    });
-    auto& node = impl->kept[*path];
-    if (!node)
-        node = std::make_shared<detail::kept_node>(p, *path, impl->options.acl);
-    node->keep(std::move(data), impl->options.wait_for_predecessor, std::move(handler), deadline);
+    impl->kept.at(p, *path, impl->options.acl)
+        .keep(std::move(data), impl->options.wait_for_predecessor, std::move(handler), deadline);
 }
 
 void service_discovery::start_update(const impl_ptr& impl,
@@ -206,7 +190,7 @@ void service_discovery::start_update(const impl_ptr& impl,
     std::string data;
     if (!detail::can_write(impl, instance, path, data, handler))
         return;
-    detail::kept_node* ours = impl->find(*path);
+    detail::kept_node* ours = impl->kept.find(*path);
     const bool dynamic = instance.type == service_type::dynamic;
     if (ours && !dynamic) {
         detail::refuse(impl, std::move(handler), errc::bad_option);
@@ -233,10 +217,8 @@ void service_discovery::start_unregister(const impl_ptr& impl,
         path = detail::instance_path(impl->path(), service, id);
     if (!detail::discovery_usable(impl, path, handler))
         return;
-    if (detail::kept_node* ours = impl->find(*path)) {
-        ours->release(std::move(handler));
-        return;
-    }
+    if (detail::kept_node* ours = impl->kept.find(*path))
+        return ours->release(std::move(handler));
     impl->get_port().spawn(
         detail::serve(impl, std::move(handler), &detail::unregister_instance, std::move(*path)));
 }

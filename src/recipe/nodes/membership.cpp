@@ -5,7 +5,7 @@
 #include "recipe/nodes/rule.hpp"
 #include "recipe/toolkit/followed_node.hpp"
 #include "recipe/toolkit/forward_read.hpp"
-#include "recipe/toolkit/kept_node.hpp"
+#include "recipe/toolkit/kept_nodes.hpp"
 #include "recipe/toolkit/read_children.hpp"
 #include <corozk/recipe/membership.hpp>
 
@@ -166,12 +166,8 @@ public:
 
     void stop() noexcept override {
         recipe_core::stop();
-        if (own)
-            own->abandon();
-        own.reset();
-        for (auto& node : former)
-            node->abandon();
-        former.clear();
+        own = nullptr;
+        kept.abandon();
         told_of.forget();
     }
 
@@ -182,8 +178,8 @@ public:
 
     const membership_options options;
     std::string name;
-    std::shared_ptr<kept_node> own;
-    std::vector<std::shared_ptr<kept_node>> former;  ///< under other names, which may be leaving
+    kept_node* own = nullptr;  ///< under the name that was used last
+    kept_nodes kept;           ///< also under other names, which may be leaving
     told<membership_observer, membership_change> told_of;
 };
 
@@ -243,11 +239,7 @@ void membership::start_join(const impl_ptr& impl,
         // Kazoo does not expect a party's node to be deleted.
         if (whose == compatibility::kazoo)
             kind.parents = create_mode::persistent;
-        if (impl->own)
-            impl->former.push_back(std::move(impl->own));
-        // A driver shares its node until it has ended; until then its pending calls end with this object.
-        std::erase_if(impl->former, [](const auto& one) { return one.use_count() == 1; });
-        impl->own = std::make_shared<detail::kept_node>(p, node, impl->options.acl, kind);
+        impl->own = &impl->kept.at(p, node, impl->options.acl, kind);
     }
     if (idle)
         impl->name = std::move(name);

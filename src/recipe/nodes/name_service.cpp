@@ -7,7 +7,7 @@
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/followed_node.hpp"
 #include "recipe/toolkit/forward_read.hpp"
-#include "recipe/toolkit/kept_node.hpp"
+#include "recipe/toolkit/kept_nodes.hpp"
 #include "recipe/toolkit/read_children.hpp"
 #include <corozk/recipe/name_service.hpp>
 
@@ -24,13 +24,11 @@ public:
 
     void stop() noexcept override {
         recipe_core::stop();
-        for (auto& [path, node] : kept)
-            node->abandon();
-        kept.clear();
+        kept.abandon();
     }
 
     const name_service_options options;
-    std::map<std::string, std::shared_ptr<kept_node>> kept;  ///< the session-bound names
+    kept_nodes kept;  ///< the session-bound names
 };
 
 class name_watch_impl final : public recipe_core {
@@ -98,9 +96,7 @@ task<error_code> register_once(name_service_impl& self,
 }
 
 task<error_code> unregister_once(name_service_impl& self, const std::string& path) {
-    bool erased = false;
-    error_code ec = co_await erase_one(self.get_port(), path, erased);
-    co_return ec || erased ? ec : make_error_code(zk_errc::no_node);
+    return erase_present(self.get_port(), path);
 }
 
 task<error_code> resolve_once(name_service_impl& self,
@@ -187,8 +183,7 @@ void name_service::start_register(const impl_ptr& impl,
         return detail::refuse(impl, std::move(handler), errc::bad_option);
     }
     detail::port& p = impl->get_port();
-    auto at = impl->kept.find(path);
-    bool ours = at != impl->kept.end() && at->second->wanted();
+    detail::kept_node* ours = impl->kept.find(path);
     if (lifetime == name_lifetime::persistent) {
         if (ours) {
             return detail::refuse(impl, std::move(handler), errc::already_exists);
@@ -197,31 +192,23 @@ void name_service::start_register(const impl_ptr& impl,
             impl, std::move(handler), &detail::register_once, std::move(path), std::move(value)));
     }
     if (ours) {
-        if (impl->options.replace || at->second->data() == value) {
-            at->second->change(std::move(value), std::move(handler));
+        if (impl->options.replace || ours->data() == value) {
+            ours->change(std::move(value), std::move(handler));
         } else {
             detail::refuse(impl, std::move(handler), errc::already_exists);
         }
         return;
     }
-    if (at == impl->kept.end()) {
-        auto node = std::make_shared<detail::kept_node>(p, path, impl->options.acl);
-        at = impl->kept.emplace(path, std::move(node)).first;
-    }
-    at->second->keep(
-        std::move(value), impl->options.replace, std::move(handler), detail::no_deadline);
+    impl->kept.at(p, path, impl->options.acl)
+        .keep(std::move(value), impl->options.replace, std::move(handler), detail::no_deadline);
 }
 
 void name_service::start_unregister(const impl_ptr& impl, std::string name, handler_of<> handler) {
     std::string path;
     if (!detail::can_start(impl, name, path, handler))
         return;
-    auto at = impl->kept.find(path);
-    if (at != impl->kept.end() && at->second->wanted()) {
-        at->second->release(std::move(handler));
-        impl->kept.erase(at);  // its driver keeps it alive until it has finished
-        return;
-    }
+    if (detail::kept_node* ours = impl->kept.find(path))
+        return ours->release(std::move(handler));
     impl->get_port().spawn(
         detail::serve(impl, std::move(handler), &detail::unregister_once, std::move(path)));
 }

@@ -84,6 +84,12 @@ task<error_code> erase_one(port& p, std::string path, bool& erased) {
     }
 }
 
+task<error_code> erase_present(port& p, std::string path) {
+    bool erased = false;
+    error_code ec = co_await erase_one(p, std::move(path), erased);
+    co_return ec || erased ? ec : make_error_code(zk_errc::no_node);
+}
+
 void background_deleter::erase(std::string path, std::uint64_t generation) {
     port_.spawn(delete_or_report(port_, std::move(path), generation));
 }

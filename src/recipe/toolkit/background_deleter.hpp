@@ -23,6 +23,9 @@ task<> delete_or_report(port& p, std::string path, std::uint64_t generation);
 /// @return a permanent error
 task<error_code> erase_one(port& p, std::string path, bool& erased);
 
+/// Same as above. @return `no_node` if there was none
+task<error_code> erase_present(port& p, std::string path);
+
 /// Deletes nodes in the background, with retries for as long as the session lives.
 class background_deleter final : public service {
 public:

@@ -34,9 +34,9 @@ struct kept_node_kind {
 /// other objects wait for it.
 ///
 /// A node that is not ephemeral has no owner: one that is found is adopted while it is wanted: it
-/// gets the data and, from then on, is deleted in the end. One with a TTL is written again at half of it; if it expires
-/// in an outage, it is created again. What others write to it stays, until the data is changed or
-/// the node created again.
+/// gets the data and, from then on, is deleted in the end. One with a TTL is written again at half
+/// of it; if it expires in an outage, it is created again. What others write to it stays, until the
+/// data is changed or the node created again.
 ///
 /// Versions do not tell two nodes at one path apart, and no request names a node's owner. So nothing
 /// is written or deleted in a connection before the node was seen in it: only one that replaces ours

@@ -57,6 +57,27 @@ awaitable<void> swap(stage& s) {
     co_await s.state("third");
 }
 
+/// Each value is seen, or a later one.
+awaitable<void> follow(stage& s) {
+    object<counter> mine(s, s.ours(), path(s), options_of<counter_options>(s));
+    counter theirs(s.theirs(), path(s), options_of<counter_options>(s));
+    for (int delta : {1, 2}) {  // different values, also if the counter begins anew
+        for (int i = 0; i < delta; ++i)
+            s.note("tried", "1");
+        const std::int64_t value = co_await theirs.add(delta);
+        for (int i = 0; i < delta; ++i)
+            s.note("done", "1");
+        std::int64_t seen = -1;
+        while (seen != value) {
+            call<std::int64_t> next(s, "next");
+            mine->next(next.token());
+            seen = co_await next.result();
+            s.check(seen <= value, "only what was written is seen");
+        }
+        co_await s.state(delta == 1 ? "first" : "second");
+    }
+}
+
 /// In Kazoo's format: what became of an addition whose response was lost is not known.
 awaitable<void> add_as_kazoo(stage& s) {
     counter_options options = options_of<counter_options>(s);
@@ -110,6 +131,7 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
 
 const registered all[] = {
     registered(make("add", add)),
+    registered(make("follow", follow)),
     registered([] {
         scenario s = make("kazoo, add", add_as_kazoo);
         s.probe = probe_as_kazoo;
