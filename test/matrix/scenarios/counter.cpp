@@ -74,7 +74,8 @@ awaitable<void> follow(stage& s) {
             seen = co_await next.result();
             s.check(seen <= value, "only what was written is seen");
         }
-        co_await s.state(delta == 1 ? "first" : "second");
+        const char* state = delta == 1 ? "first" : "second";
+        co_await s.state(state);
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "matrix/engine/call.hpp"
+#include "matrix/engine/stays_away.hpp"
 #include <corozk/recipe/membership.hpp>
 
 #include <set>
@@ -58,12 +59,7 @@ awaitable<void> member(stage& s) {
     call<> leaving(s, "leave");
     g->leave(leaving.token());
     co_await leaving.result();
-    // The node, or its session: the server may end that later than we.
-    if (!ends_session(s.which()))
-        s.check(!s.exists(node), "who left is gone");
-    co_await s.state("outside");
-    co_await testing::eventually_async(
-        [&] { return !s.exists(node); }, s.patience(), "who left stays away");
+    co_await stays_away(s, node, "outside");
 }
 
 awaitable<void> observe(stage& s) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "matrix/engine/call.hpp"
+#include "matrix/engine/stays_away.hpp"
 #include <corozk/recipe/name_service.hpp>
 
 #include <algorithm>
@@ -51,12 +52,7 @@ awaitable<void> name(stage& s) {
     call<> unregistering(s, "unregister");
     names->unregister("dir/a", unregistering.token());
     co_await unregistering.result();
-    // Its node, or the session that it belongs to: the server may end that later than we.
-    if (!ends_session(s.which()))
-        s.check(!s.exists(node), "the name is gone");
-    co_await s.state("unregistered");
-    co_await testing::eventually_async(
-        [&] { return !s.exists(node); }, s.patience(), "the name stays away");
+    co_await stays_away(s, node, "unregistered");
 }
 
 /// Waits for a name that nobody has yet, and finds it in the list.

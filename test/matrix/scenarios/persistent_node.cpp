@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "matrix/engine/call.hpp"
+#include "matrix/engine/stays_away.hpp"
 #include <corozk/recipe/persistent_node.hpp>
 
 namespace corozk::matrix {
@@ -50,12 +51,7 @@ awaitable<void> keep(stage& s) {
     call<> erasing(s, "erase");
     mine->erase(erasing.token());
     co_await erasing.result();
-    // The node, or its session: the server may end that later than we.
-    if (!ends_session(s.which()))
-        s.check(!s.exists(place_of(s)), "what was erased is gone");
-    co_await s.state("erased");
-    co_await testing::eventually_async(
-        [&] { return !s.exists(place_of(s)); }, s.patience(), "what was erased stays away");
+    co_await stays_away(s, place_of(s), "erased");
 }
 
 template <create_mode mode>

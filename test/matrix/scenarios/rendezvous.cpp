@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "matrix/engine/call.hpp"
+#include "matrix/engine/stays_away.hpp"
 #include <corozk/recipe/rendezvous.hpp>
 
 namespace corozk::matrix {
@@ -49,12 +50,7 @@ awaitable<void> publish(stage& s) {
     call<> withdrawing(s, "withdraw");
     master->withdraw(withdrawing.token());
     co_await withdrawing.result();
-    // The node, or its session: the server may end that later than we.
-    if (!ends_session(s.which()))
-        s.check(!s.exists(place_of(s)), "what was withdrawn is gone");
-    co_await s.state("withdrawn");
-    co_await testing::eventually_async(
-        [&] { return !s.exists(place_of(s)); }, s.patience(), "what was withdrawn stays away");
+    co_await stays_away(s, place_of(s), "withdrawn");
 }
 
 awaitable<void> meet(stage& s) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "matrix/engine/call.hpp"
+#include "matrix/engine/stays_away.hpp"
 #include <corozk/recipe/service_discovery.hpp>
 #include <corozk/recipe/service_provider.hpp>
 
@@ -64,12 +65,7 @@ awaitable<void> dynamic_instance(stage& s) {
     call<> unregistering(s, "unregister");
     services->unregister(mine, unregistering.token());
     co_await unregistering.result();
-    // The node, or its session: the server may end that later than we.
-    if (!ends_session(s.which()))
-        s.check(!s.exists(node), "the instance is gone");
-    co_await s.state("unregistered");
-    co_await testing::eventually_async(
-        [&] { return !s.exists(node); }, s.patience(), "the instance stays away");
+    co_await stays_away(s, node, "unregistered");
 }
 
 awaitable<void> permanent_instance(stage& s) {
