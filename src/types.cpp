@@ -50,6 +50,8 @@ std::string_view to_string(watch_event_type type) noexcept {
 }
 
 transaction::step& transaction::add(step_kind kind, std::string path, std::int32_t version) {
+    if (steps_.empty())
+        steps_.reserve(2);  // the fewest that are worth a transaction
     step& s = steps_.emplace_back();
     s.kind = kind;
     s.path = std::move(path);

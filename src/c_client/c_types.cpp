@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "c_client/c_types.hpp"
 
-#include <cstring>
 
 namespace corozk::detail {
 
@@ -78,21 +77,18 @@ watch_event_type to_event_type(int type) noexcept {
 }
 
 multi_storage::multi_storage(const std::vector<transaction::step>& steps)
+    // All zero: the C client's initializers leave members unset.
     : ops(steps.size()), results(steps.size()), stats(steps.size()), paths(steps.size()) {
-    acls.reserve(steps.size());
     for (std::size_t i = 0; i < steps.size(); ++i)
         add(i, steps[i]);
 }
 
 void multi_storage::add(std::size_t i, const transaction::step& s) {
     zoo_op_t& op = ops[i];
-    std::memset(&op, 0, sizeof op);  // the C client's initializers leave members unset
-    std::memset(&results[i], 0, sizeof results[i]);
-    std::memset(&stats[i], 0, sizeof stats[i]);
     auto size = static_cast<int>(s.data.size());
-    acls.push_back(std::make_unique<c_acl>(s.entries));
     switch (s.kind) {
         case transaction::step_kind::create: {
+            acls.push_back(std::make_unique<c_acl>(s.entries));
             constexpr std::size_t sequence_digits = 12;
             paths[i].assign(s.path.size() + sequence_digits, '\0');
             zoo_create_op_init(&op,

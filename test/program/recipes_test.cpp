@@ -494,7 +494,7 @@ TEST_CASE("corozk --json: one value a line, also of log lines and of what makes 
         std::size_t count = 0;
         for (std::string line; std::getline(lines, line); ++count) {
             INFO(line);
-            boost::json::error_code ec;
+            boost::system::error_code ec;
             boost::json::parse(line, ec);
             CHECK_FALSE(ec);
         }

@@ -39,6 +39,14 @@ TEST_CASE("sequence: all that the server writes is read") {
     }
 }
 
+TEST_CASE("sequence: written as the server does") {
+    for (std::int32_t value : {0, 1, -1, -999'999'999, -1'000'000'000, lowest, 10, 999, highest}) {
+        std::string name = "n-";
+        append_sequence(name, value);
+        CHECK(name == "n-" + as_the_server_writes(value));
+    }
+}
+
 TEST_CASE("sequence: nothing else is read") {
     for (const char* text : {"",
                              "-",

@@ -4,6 +4,7 @@
 #include "recipe/barriers/double_barrier_room.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace corozk::detail {
@@ -166,7 +167,7 @@ task<bool> barrier_room::begin(round_record next, std::vector<barrier_member> me
         for (const barrier_member& m : members)
             steps.check(join_path(parent_, m.name));
     }
-    open.steps = steps.steps();
+    open.steps = std::move(steps).steps();
     open.generation = port_.status().generation;
     error_code ec = co_await open;
     if (ec) {

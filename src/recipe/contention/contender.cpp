@@ -35,10 +35,9 @@ std::string contender::path() const {
 }
 
 std::string contender::path_as(std::string_view other_guid, std::uint8_t other_kind) const {
-    char digits[16];
-    std::snprintf(digits, sizeof digits, "%010d", sequence);
-    return join_path(settings_->parent,
-                     settings_->names.format(other_guid, other_kind, weight) + digits);
+    std::string name = settings_->names.format(other_guid, other_kind, weight);
+    append_sequence(name, sequence);
+    return join_path(settings_->parent, name);
 }
 
 bool contender::valid() const noexcept {

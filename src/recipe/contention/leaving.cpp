@@ -84,7 +84,7 @@ void contention_queue::hand_over(contender& from, contender& to) {
                             operation& answer) { handed_over(*a, b.get(), answer); });
     transaction both;
     both.erase(op.path).check(to.path());
-    op.steps = both.steps();
+    op.steps = std::move(both).steps();
     op.generation = from.session;
     port_.start(op);
 }
@@ -102,7 +102,7 @@ void contention_queue::announce(contender& from, const remote_node& to) {
         all.check(settings_->parent, view_.limit().version());
     all.check(next).create(announcement, std::string(), settings_->ephemeral());
     all.erase(announcement).erase(op.path);
-    op.steps = all.steps();
+    op.steps = std::move(all).steps();
     op.generation = from.session;
     port_.start(op);
 }

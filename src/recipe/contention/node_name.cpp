@@ -3,6 +3,10 @@
 
 #include "operation/read_number.hpp"
 
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+
 namespace corozk::detail {
 
 namespace {
@@ -47,6 +51,17 @@ std::optional<std::int32_t> parse_sequence(std::string_view digits) noexcept {
     if (!read_number(digits, value) || (negative && value == 0))
         return {};
     return value;
+}
+
+void append_sequence(std::string& name, std::int32_t sequence) {
+    char text[16];
+    const char* end = std::to_chars(std::begin(text), std::end(text), sequence).ptr;
+    const char* digits = text;
+    if (sequence < 0)
+        name.push_back(*digits++);
+    const auto written = static_cast<std::size_t>(end - text);
+    name.append(sequence_width - std::min(written, sequence_width), '0');
+    name.append(digits, end);
 }
 
 bool is_guid(std::string_view text) noexcept {

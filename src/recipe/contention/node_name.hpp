@@ -14,6 +14,9 @@ namespace corozk::detail {
 /// wraps around to "-2147483648" (ZOOKEEPER-4372). Only in the server's format.
 std::optional<std::int32_t> parse_sequence(std::string_view digits) noexcept;
 
+/// Appends it in the server's format.
+void append_sequence(std::string& name, std::int32_t sequence);
+
 /// The difference of two sequences, across the wrap-around.
 constexpr std::int64_t sequence_distance(std::int32_t from, std::int32_t to) noexcept {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(to) -

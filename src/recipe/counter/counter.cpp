@@ -14,6 +14,7 @@
 #include <chrono>
 #include <deque>
 #include <optional>
+#include <utility>
 
 namespace corozk {
 
@@ -291,7 +292,7 @@ private:
         create_options options;
         options.acl = &options_.acl;
         steps.erase(path(), attempt.stat.version).create(path(), std::move(data), options);
-        write.steps = steps.steps();
+        write.steps = std::move(steps).steps();
     }
 
     /// After an update by this client.
