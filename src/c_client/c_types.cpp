@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "c_client/c_types.hpp"
 
-
 namespace corozk::detail {
 
 stat to_stat(const Stat& s) noexcept {

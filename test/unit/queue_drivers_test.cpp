@@ -31,8 +31,9 @@ struct fixture {
         p.set_state(session_state::connected, 1);
         auto shared = std::make_shared<const queue_settings>("/q", options, queue_order::arrival);
         producer = std::make_shared<queue_producer>(p, shared);
+        acknowledger = std::make_shared<queue_acknowledger>(p, shared);
         consumer = std::make_shared<queue_consumer>(
-            p, shared, queue_consumer::wall_clock(), std::weak_ptr<session>());
+            p, shared, acknowledger, queue_consumer::wall_clock(), std::weak_ptr<session>());
     }
 
     void put(result& r, bool no_wait = false, time_point deadline = time_point::max()) {
@@ -67,10 +68,11 @@ struct fixture {
     }
 
     /// A claim that is held, with the czxid 9.
-    std::shared_ptr<claim_impl> held_claim() {
+    std::shared_ptr<claim_impl> held_claim(const std::string& name = "queue-0000000001",
+                                           std::uint64_t generation = 1) {
         queue_item item;
-        item.name = "queue-0000000001";
-        claim_node node{p, claim_path, "guid", 1, stat()};
+        item.name = name;
+        claim_node node{p, "/q/" + name + "/claim", "guid", generation, stat()};
         node.record.czxid = 9;
         return std::make_shared<claim_impl>(consumer, std::move(item), std::move(node));
     }
@@ -141,6 +143,7 @@ struct fixture {
     std::optional<error_code> claim_error;
     queue_claim claim;
     std::shared_ptr<queue_producer> producer;
+    std::shared_ptr<queue_acknowledger> acknowledger;
     std::shared_ptr<queue_consumer> consumer;
 };
 
@@ -549,16 +552,15 @@ TEST_CASE("queue, acknowledge: the claim and the item are deleted in one transac
     result r;
     auto claimed = f.held_claim();
     claimed->acknowledge(transaction(), f.call_of(*claimed, r));
-    REQUIRE(f.p.front().steps.size() == 2);
-    CHECK(f.p.front().steps[0].path == f.claim_path);
-    CHECK(f.p.front().steps[1].path == "/q/queue-0000000001");
+    f.open_ledger();
+    REQUIRE(f.p.front().steps.size() == 3);
+    CHECK(f.p.front().steps[1].path == f.claim_path);
+    CHECK(f.p.front().steps[2].path == "/q/queue-0000000001");
+    CHECK(f.p.front().generation == 1);
     CHECK(claimed->valid());
-    auto lost = [&](std::int64_t czxid, error_code item) {
-        f.p.answer(zk_errc::connection_loss);
-        f.answer_sync();
-        f.read_claim(czxid);
-        REQUIRE(f.p.asked() == "exists /q/queue-0000000001");
-        f.p.answer(item);
+    auto withdraw = [&](error_code ec) {
+        REQUIRE(f.p.asked().starts_with("erase /q-control/ledger-"));
+        f.p.answer(ec);
     };
     SECTION("applied") {
         f.commit();
@@ -566,33 +568,124 @@ TEST_CASE("queue, acknowledge: the claim and the item are deleted in one transac
         CHECK_FALSE(claimed->valid());
     }
     SECTION("the claim has ended") {
-        f.commit(zk_errc::no_node, 0);
+        f.commit(GENERATE(zk_errc::no_node, zk_errc::bad_version), 1);
         CHECK(r.error == errc::ownership_lost);
+        CHECK_FALSE(claimed->valid());
+    }
+    SECTION("not permitted: the claim is still held") {
+        f.commit(zk_errc::no_auth, 2);
+        CHECK(r.error == zk_errc::no_auth);
+        CHECK(claimed->valid());
     }
     SECTION("response lost, applied") {
-        lost(0, zk_errc::no_node);
+        f.p.answer(zk_errc::connection_loss);
+        f.commit(zk_errc::bad_version, 0);
         CHECK(r.error == error_code());
     }
     SECTION("response lost, not applied: once more") {
-        lost(9, {});
-        CHECK(f.p.asked() == "commit ");
+        f.p.answer(zk_errc::connection_loss);
         f.commit();
         CHECK(r.error == error_code());
     }
-    SECTION("response lost, another claim") {
-        lost(10, {});
+    SECTION("response lost, and the claim has ended: it may have been deleted by this request") {
+        f.p.answer(zk_errc::connection_loss);
+        f.commit(zk_errc::no_node, 1);
+        SECTION("it was not") {
+            withdraw({});
+            CHECK(r.error == errc::ownership_lost);
+        }
+        SECTION("it was") {
+            withdraw(zk_errc::bad_version);
+            CHECK(r.error == error_code());
+        }
+    }
+    SECTION("response lost, and the session") {
+        f.p.set_state(session_state::lost, 2);
+        f.p.answer(zk_errc::connection_loss);
+        SECTION("not applied, and never will be") {
+            withdraw({});
+            CHECK(r.error == errc::ownership_lost);
+        }
+        SECTION("applied") {
+            withdraw(zk_errc::bad_version);
+            CHECK(r.error == error_code());
+        }
+        SECTION("nobody knows") {
+            withdraw(zk_errc::no_auth);
+            CHECK(r.error == zk_errc::connection_loss);
+        }
+        CHECK_FALSE(claimed->valid());
+    }
+    SECTION("the session has ended, and nothing was sent") {
+        f.p.set_state(session_state::lost, 2);
+        f.p.answer(zk_errc::session_expired);
         CHECK(r.error == errc::ownership_lost);
     }
-    SECTION("response lost, and the session: the claim may still end in one way or the other") {
-        f.p.set_state(session_state::lost, 2);
-        lost(9, {});
-        CHECK_FALSE(r.error);
+}
+
+TEST_CASE("queue, acknowledge: those that wait share a transaction") {
+    fixture f;
+    result first, cancelled, second, third;
+    auto of = [&](const char* name, std::uint64_t generation = 1) {
+        return f.held_claim(name, generation);
+    };
+    auto one = of("queue-0000000001");
+    auto other = of("queue-0000000002");
+    auto two = of("queue-0000000003");
+    auto three = of("queue-0000000004");
+    one->acknowledge(transaction(), f.call_of(*one, first));
+    auto call = f.call_of(*other, cancelled);
+    pending_call<>& user = *call;
+    other->acknowledge(transaction(), std::move(call));
+    transaction extra;
+    extra.set("/x", "1", 1);
+    two->acknowledge(extra, f.call_of(*two, second));
+    three->acknowledge(transaction(), f.call_of(*three, third));
+    f.open_ledger();
+    REQUIRE(f.p.front().steps.size() == 3);
+    user.give_up(boost::asio::error::operation_aborted);
+    f.commit();
+    CHECK(first.error == error_code());
+    CHECK(other->valid());  // it was not sent
+    other->acknowledge(transaction(), f.call_of(*other, cancelled));
+    REQUIRE(f.p.front().steps.size() == 6);
+    CHECK(f.p.front().steps[1].path == "/q/queue-0000000003/claim");
+    CHECK(f.p.front().steps[3].path == "/x");
+    CHECK(f.p.front().steps[4].path == "/q/queue-0000000004/claim");
+    SECTION("one fails: the others are repeated without it") {
+        f.commit(zk_errc::bad_version, 3);
+        CHECK(second.error == zk_errc::bad_version);
+        CHECK(two->valid());
+        CHECK_FALSE(third.error);
+        REQUIRE(f.p.front().steps.size() == 5);
+        CHECK(f.p.front().steps[1].path == "/q/queue-0000000004/claim");
+        CHECK(f.p.front().steps[3].path == "/q/queue-0000000002/claim");
     }
-    SECTION("response lost, and the session; the item is gone: unknown") {
-        f.p.set_state(session_state::lost, 2);
-        lost(0, zk_errc::no_node);
-        CHECK(r.error == zk_errc::connection_loss);
+    SECTION("the claim of the last one has ended") {
+        f.commit(zk_errc::no_node, 4);
+        CHECK(third.error == errc::ownership_lost);
+        CHECK_FALSE(second.error);
+        REQUIRE(f.p.front().steps.size() == 6);
+        CHECK(f.p.front().steps[3].path == "/x");
     }
+    SECTION("the session ends: all are lost") {
+        f.p.set_state(session_state::lost, 2);
+        f.p.answer(zk_errc::session_expired);
+        CHECK(second.error == errc::ownership_lost);
+        CHECK(third.error == errc::ownership_lost);
+    }
+}
+
+TEST_CASE("queue, acknowledge: after the queue object was destroyed") {
+    fixture f;
+    result r;
+    auto claimed = f.held_claim();
+    f.acknowledger->stop();
+    claimed->acknowledge(transaction(), f.call_of(*claimed, r));
+    f.open_ledger();
+    f.commit();
+    CHECK(r.error == error_code());
+    CHECK(f.p.asked().starts_with("erase /q-control/ledger-"));
 }
 
 TEST_CASE("queue: a destroyed object leaves nothing behind") {

@@ -59,8 +59,8 @@ struct queue_options {
 
     /// The parent of nodes that resolve unknown outcomes. Empty: the queue's path with "-control"
     /// appended. Must not be inside the queue, where other libraries would mistake them for items.
-    /// Each object that puts or takes has a node there, which is deleted with the object or, if its
-    /// client was closed or its process died, by other objects after an hour.
+    /// Each object that puts, takes or acknowledges has nodes there, which are deleted with the object
+    /// or, if its client was closed or its process died, by other objects after an hour.
     std::string control_path;
 
     /// ACL of items, parents and claims. Empty means open to everyone. Producers and consumers need
@@ -114,6 +114,8 @@ public:
     /**
      * @brief Deletes the item and the claim, and applies further steps, all or nothing.
      *
+     * Acknowledgements of an object that are pending at the same time share a transaction.
+     *
      * @completes `void(error_code)`
      *
      * @errors
@@ -122,10 +124,12 @@ public:
      * - the error of a further step, such as `zk_errc::bad_version`: nothing was applied, and the
      *   claim is still held.
      * - `errc::not_connected`: nothing was sent, and the claim is still held.
-     * - `zk_errc::connection_loss`: the response and the session were lost; outcome unknown.
+     * - `zk_errc::connection_loss`: the response was lost, and the client was closed before it could
+     *   find out what was applied; outcome unknown.
      * - `errc::too_large`, `errc::busy` (another `acknowledge` or `release` is pending).
      *
-     * @cancellation All types: completes at once; a request in flight may be applied.
+     * @cancellation All types: completes at once; a request in flight may be applied. What was not
+     * sent is not applied, and the claim is still held.
      *
      * @origin CURATOR-605 (two consumers of one message).
      */

@@ -61,93 +61,20 @@ void claim_impl::acknowledge(transaction extra, std::unique_ptr<pending_call<>> 
         return call->fail(closed ? errc::closed : errc::ownership_lost);
     }
     state_ = state_type::acknowledging;
-    port_.spawn(run_acknowledge(shared_from_this(), std::move(extra), std::move(call)));
+    consumer_->acknowledge({shared_from_this(), std::move(extra), std::move(call)});
 }
 
-task<> claim_impl::run_acknowledge(std::shared_ptr<claim_impl> self,
-                                   transaction extra,
-                                   std::shared_ptr<pending_call<>> call) {
-    claim_impl& me = *self;
-    transaction all;
-    all.erase(me.node_.path, me.node_.record.version).erase(me.item_path_).append(extra);
-    bool doubtful = false;  // an attempt may have been applied
-    for (;;) {
-        request multi(me.port_, all, me.node_.generation);
-        error_code ec = co_await multi;
-        std::size_t failed = 0;
-        while (failed < multi.results.size() && multi.results[failed].error != ec)
-            ++failed;
-        const bool another = ec == zk_errc::bad_version && failed == 0;
-        const bool gone = another || (ec == zk_errc::no_node && failed < 2);
-        const bool unknown = is_outcome_unknown(ec) || (gone && doubtful);
-        if (unknown) {
-            doubtful = true;
-            ec = co_await me.find_out();
-        }
-        if (ec == boost::asio::error::try_again ||
-            (is_transient(ec, in_session_while_reachable) && !unknown))
-            continue;
-        if (!ec) {
-            me.end(state_type::acknowledged);
-        } else if (gone || unknown || (is_session_lost(ec) && ec != errc::closed)) {
-            me.end(state_type::lost);
-            if (ec != zk_errc::connection_loss)
-                ec = errc::ownership_lost;
-        } else {
-            me.state_ = state_type::held;
-        }
-        call->complete(ec);
-        if (me.stopped_ && me.state_ == state_type::held)
-            me.release(nullptr);
-        co_return;
+void claim_impl::settle(error_code ec, pending_call<>& call) {
+    if (!ec) {
+        end(state_type::acknowledged);
+    } else if (ec == errc::ownership_lost || is_outcome_unknown(ec)) {
+        end(state_type::lost);
+    } else {
+        state_ = state_type::held;
     }
-}
-
-/// After a lost response to the acknowledgement.
-/// @return no error: applied; `try_again`: not applied; `ownership_lost`: never will be;
-///         `connection_loss`: unknown
-task<error_code> claim_impl::find_out() {
-    watch_signal changed(wake_);
-    session_signal states(port_, wake_);
-    for (;;) {
-        // After a sync: the server may lag behind the one that got the acknowledgement.
-        request sync(port_, op_code::sync, item_path_);
-        request claim(port_, op_code::get, node_.path);
-        request item(port_, op_code::exists, item_path_);
-        const bool alive = port_.alive(node_.generation);
-        if (alive) {
-            sync.generation = claim.generation = item.generation = node_.generation;
-        } else {
-            changed.disarm();  // of the last read
-            claim.attach(changed);
-        }
-        sync.send();
-        claim.send();
-        item.send();
-        error_code ec = co_await sync;
-        error_code claim_ec = co_await claim;
-        error_code item_ec = co_await item;
-        if (is_transient(ec) || is_transient(claim_ec) || is_transient(item_ec))
-            continue;
-        const bool ours = !claim_ec && node_.is(claim.record);
-        if (alive && ours)
-            co_return error_code(boost::asio::error::try_again);
-        if (alive && claim_ec == zk_errc::no_node && item_ec == zk_errc::no_node)
-            co_return error_code();
-        // If the item exists although the claim does not, the acknowledgement was not and never
-        // will be applied. If it does not exist after session loss, the next consumer may have
-        // acknowledged it.
-        if (item_ec || (claim_ec && claim_ec != zk_errc::no_node))
-            co_return make_error_code(zk_errc::connection_loss);
-        if (!ours) {
-            if (!alive)
-                forget_watch(port_, changed, watch_kind::data, node_.path);
-            co_return make_error_code(errc::ownership_lost);
-        }
-        co_await wake_.wait();
-        if (stopped_)
-            co_return make_error_code(zk_errc::connection_loss);
-    }
+    call.complete(ec);
+    if (stopped_ && state_ == state_type::held)
+        release(nullptr);
 }
 
 void claim_impl::release(std::unique_ptr<pending_call<>> call) {

@@ -25,6 +25,8 @@ public:
     signal& wake() noexcept { return wake_; }
     const queue_item& item() const noexcept { return item_; }
     const std::string& path() const noexcept { return node_.path; }
+    const claim_node& node() const noexcept { return node_; }
+    const std::string& item_path() const noexcept { return item_path_; }
     std::int64_t token() const noexcept { return node_.record.czxid; }
     bool stopped() const noexcept { return stopped_; }
 
@@ -32,6 +34,9 @@ public:
     bool valid() const noexcept { return state_ != state_type::releasing && exists(); }
 
     void acknowledge(transaction extra, std::unique_ptr<pending_call<>> call);
+    /// The acknowledgement has this outcome. If it was neither applied nor is the claim lost, the
+    /// claim is held again.
+    void settle(error_code ec, pending_call<>& call);
     void release(std::unique_ptr<pending_call<>> call);
     void wait_lost(std::unique_ptr<pending_call<>> call);
 
@@ -48,14 +53,9 @@ private:
         lost,
     };
 
-    static task<> run_acknowledge(std::shared_ptr<claim_impl> self,
-                                  transaction extra,
-                                  std::shared_ptr<pending_call<>> call);
     static task<> run_release(std::shared_ptr<claim_impl> self,
                               std::shared_ptr<pending_call<>> call);
     static task<> run_watch(std::shared_ptr<claim_impl> self);
-
-    task<error_code> find_out();
 
     /// To the client's knowledge.
     bool exists() const noexcept;

@@ -46,8 +46,6 @@ task<error_code> claim_node::tell_apart(const stat& item) {
             ++record.version;
             continue;
         }
-        if (ec == zk_errc::no_auth)
-            break;  // the ACL does not permit writing: claims cannot be distinguished
         if (ec == zk_errc::bad_version)
             co_return make_error_code(zk_errc::no_node);
         if (!writing.again(ec))

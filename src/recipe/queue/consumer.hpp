@@ -2,6 +2,7 @@
 #pragma once
 
 #include "driver/request.hpp"
+#include "recipe/queue/acknowledger.hpp"
 #include "recipe/queue/consumer_calls.hpp"
 #include "recipe/queue/item_index.hpp"
 #include "recipe/queue/side.hpp"
@@ -26,9 +27,11 @@ public:
     /// `s` is kept alive by the claims.
     queue_consumer(port& p,
                    std::shared_ptr<const queue_settings> settings,
+                   std::shared_ptr<queue_acknowledger> acknowledger,
                    wall_clock clock,
                    std::weak_ptr<session> s)
         : queue_side(p, std::move(settings)),
+          acknowledger_(std::move(acknowledger)),
           clock_(std::move(clock)),
           session_(std::move(s)),
           index_(settings_->names) {}
@@ -36,6 +39,7 @@ public:
     const wall_clock& clock() const noexcept { return clock_; }
 
     void enqueue(consumer_call call);
+    void acknowledge(acknowledgement a) { acknowledger_->enqueue(std::move(a)); }
 
     /// A claim of this object has ended: the item was acknowledged, or is available again.
     void claim_ended(const std::string& name, bool acknowledged);
@@ -83,6 +87,7 @@ private:
     }
     consumer_call* next_call(kind what) { return calls_.next(what, index_.last_covered_call()); }
 
+    std::shared_ptr<queue_acknowledger> acknowledger_;
     wall_clock clock_;
     std::weak_ptr<session> session_;
     consumer_calls calls_;

@@ -14,13 +14,6 @@ namespace corozk::detail {
 
 namespace {
 
-/// The size of a transaction besides the data: paths, ACLs, the first step.
-constexpr std::size_t batch_overhead = 4096;
-constexpr std::size_t overhead_per_item = 256;
-
-/// Enough for throughput, without blocking the server.
-constexpr std::size_t items_per_request = 128;
-
 /// Deletes items that were put after the deadline, unless another client already has them.
 task<> delete_items(port& p, std::vector<std::string> items) {
     for (std::string& item : items) {
@@ -42,12 +35,13 @@ void queue_producer::enqueue(put_call put) {
         return put.call->fail(errc::bad_option);
     if (put.items.empty())
         return put.call->complete(error_code());
-    std::size_t overhead = settings_->path.size() + overhead_per_item;
+    std::size_t overhead = settings_->path.size();
     for (const acl_entry& e : options.acl)
         overhead += e.scheme.size() + e.id.size() + 16;
     for (const std::string& data : put.items)
         put.bytes += data.size() + overhead;
-    const bool fits = put.bytes + batch_overhead <= port_.max_request_size();
+    const bool fits =
+        transaction_room::size(put.items.size(), put.bytes) <= port_.max_request_size();
     if (!fits || (bounded() && put.items.size() > options.bound))
         return put.call->fail(errc::too_large);
     waiting_.push_back(std::move(put));
@@ -90,13 +84,12 @@ task<> queue_producer::serve() {
 /// The first calls, as many as fit into one request.
 queue_producer::batch_type queue_producer::next_batch() {
     batch_type batch;
-    std::size_t bytes = batch_overhead;
+    transaction_room room(port_.max_request_size());
     std::size_t count = 0;
     while (!waiting_.empty()) {
         put_call& put = waiting_.front();
         count += put.items.size();
-        bytes += put.bytes;
-        if (!batch.empty() && (count > items_per_request || bytes > port_.max_request_size()))
+        if (!room.take(put.items.size(), put.bytes))
             break;
         if (bounded() && count > capacity_->left)
             break;

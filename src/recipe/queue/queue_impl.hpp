@@ -18,9 +18,13 @@ public:
                std::weak_ptr<session> s)
         : recipe_core(p, "queue", path),
           settings_(std::make_shared<const queue_settings>(path, std::move(options), order)),
+          acknowledger_(std::make_shared<queue_acknowledger>(p, settings_)),
           producer(std::make_shared<queue_producer>(p, settings_)),
-          consumer(std::make_shared<queue_consumer>(p, settings_, std::move(clock), std::move(s))) {
-    }
+          consumer(std::make_shared<queue_consumer>(p,
+                                                    settings_,
+                                                    acknowledger_,
+                                                    std::move(clock),
+                                                    std::move(s))) {}
 
     bool path_is_good() const {
         return recipe_core::path_is_good() &&
@@ -31,10 +35,12 @@ public:
         recipe_core::stop();
         consumer->stop();
         producer->stop();
+        acknowledger_->stop();
     }
 
 private:
     std::shared_ptr<const queue_settings> settings_;
+    std::shared_ptr<queue_acknowledger> acknowledger_;
 
 public:
     const std::shared_ptr<queue_producer> producer;

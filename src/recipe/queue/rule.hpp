@@ -35,9 +35,11 @@ namespace corozk::detail {
 // session. While it exists the server rejects the deletion of the item, by takes or by other
 //         consumers' acknowledgements. Its version differs from that of previous and later claims,
 //         so that a transaction can only end its own claim.
-// ack     {delete claim, delete item, the user's steps}, sent in the session that owns the claim:
-//         it fails as a whole when the session has ended. After a lost response in a live session:
-//         it was applied if and only if the item does not exist.
+// ack     An `exactly_once` transaction in the session that owns the claim: {mark, and for each claim
+//         that is being acknowledged: delete claim, delete item, the user's steps}. It fails as a
+//         whole when one of the claims has ended, and is repeated without that one. After a lost
+//         response the mark shows whether it was applied. That the claim and the item are gone shows
+//         nothing: somebody may have deleted the claim, and another consumer acknowledged the item.
 //
 // A listing is valid until it is used up, as later items have higher sequences. With ranks,
 // however, each round of takes needs a listing that was requested after the takes

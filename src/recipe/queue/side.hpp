@@ -11,7 +11,7 @@
 
 #include <boost/asio/error.hpp>
 
-#include <cstdint>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,6 +36,35 @@ struct queue_settings {
     std::string item_path(std::string_view name) const { return join_path(path, name); }
 };
 
+/// What fits into one transaction.
+class transaction_room {
+public:
+    /// The size of steps with so many bytes of paths, data and ACLs.
+    static constexpr std::size_t size(std::size_t steps, std::size_t bytes) noexcept {
+        return overhead + steps * overhead_per_step + bytes;
+    }
+
+    explicit transaction_room(std::size_t max_request_size) noexcept : most_(max_request_size) {}
+
+    /// Whether these steps fit as well. The first ones always do.
+    bool take(std::size_t steps, std::size_t bytes) noexcept {
+        const bool first = steps_ == 0;
+        steps_ += steps;
+        bytes_ += bytes;
+        return first || (steps_ <= most_steps && size(steps_, bytes_) <= most_);
+    }
+
+private:
+    static constexpr std::size_t overhead = 4096;
+    static constexpr std::size_t overhead_per_step = 256;
+    /// Enough for throughput, without blocking the server.
+    static constexpr std::size_t most_steps = 128;
+
+    std::size_t most_;
+    std::size_t steps_ = 0;
+    std::size_t bytes_ = 0;
+};
+
 /// One side of a queue object: a driver that runs while there are calls, and what applies its
 /// transactions.
 class queue_side : public std::enable_shared_from_this<queue_side> {
@@ -48,14 +77,14 @@ public:
 
     signal& wake() noexcept { return wake_; }
     const queue_settings& settings() const noexcept { return *settings_; }
-    bool stopped() const noexcept { return state_ == driver_state::stopped; }
+    bool stopped() const noexcept { return stopped_; }
 
     /// The object is destroyed.
     void stop() {
-        const bool idle = std::exchange(state_, driver_state::stopped) == driver_state::idle;
+        stopped_ = true;
         fail(boost::asio::error::operation_aborted);
         wake_.set();
-        if (idle)
+        if (!running_)
             exactly_once_.retire();
     }
 
@@ -64,12 +93,12 @@ protected:
 
     /// A call was added: starts the driver if necessary.
     void start() {
-        if (state_ != driver_state::idle)
+        if (running_)
             return wake_.set();
-        state_ = driver_state::running;
+        running_ = true;
         port_.spawn(run(shared_from_this()));
     }
-    bool running() const noexcept { return state_ == driver_state::running; }
+    bool running() const noexcept { return running_; }
 
     /// Runs until no call is pending.
     virtual task<> serve() = 0;
@@ -85,18 +114,15 @@ protected:
     exactly_once exactly_once_;
 
 private:
-    enum class driver_state : std::uint8_t { idle, running, stopped };
-
     static task<> run(std::shared_ptr<queue_side> self) {
         co_await self->serve();
-        if (self->stopped()) {
+        self->running_ = false;
+        if (self->stopped())
             self->exactly_once_.retire();
-        } else {
-            self->state_ = driver_state::idle;
-        }
     }
 
-    driver_state state_ = driver_state::idle;
+    bool running_ = false;
+    bool stopped_ = false;
 };
 
 }  // namespace corozk::detail

@@ -103,10 +103,10 @@ task<error_code> queue_consumer::take() {
         co_await give_out(std::move(batch), ec);
     } else if (ec == boost::asio::error::try_again) {
         index_.forget_listing();
-    } else if (outcome.failed >= batch.size()) {
+    } else if (!outcome.failed) {
         co_return ec;
     } else if (ec == zk_errc::not_empty) {
-        const std::string& name = batch[outcome.failed].name;
+        const std::string& name = batch[*outcome.failed].name;
         index_.claimed_elsewhere(name, std::make_shared<watch_signal>(wake_));
     } else if (ec == zk_errc::no_node || ec == zk_errc::bad_version) {
         failed();

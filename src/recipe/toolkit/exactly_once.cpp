@@ -108,10 +108,14 @@ task<error_code> exactly_once::open() {
     }
 }
 
-task<exactly_once_outcome> exactly_once::commit(std::vector<transaction::step> steps, bool owed) {
+task<exactly_once_outcome> exactly_once::apply(std::vector<transaction::step> steps,
+                                               bool owed,
+                                               std::uint64_t generation) {
     exactly_once_outcome outcome;
     steps.insert(steps.begin(), mark());
-    retry attempts(port_, while_reachable);
+    retry any_session(port_, while_reachable);
+    retry one_session(port_, generation, in_session_while_reachable);
+    retry& attempts = generation == 0 ? any_session : one_session;
     for (;;) {
         if (path_.empty()) {
             if (error_code ec = co_await open()) {
@@ -120,7 +124,7 @@ task<exactly_once_outcome> exactly_once::commit(std::vector<transaction::step> s
             }
         }
         steps.front() = mark();
-        request multi(port_, op_code::multi, std::string());
+        request multi(port_, op_code::multi, std::string(), generation);
         multi.steps = steps;
         multi.owed = owed;
         error_code ec = co_await multi;
@@ -131,18 +135,15 @@ task<exactly_once_outcome> exactly_once::commit(std::vector<transaction::step> s
         if (attempts.again(ec))
             continue;
         const bool doubtful = attempts.doubtful();
-        std::size_t failed = failed_step(multi.results, ec);
-        bool answered = failed < multi.results.size();
-        if (!answered) {  // not connected, closed, too large, ...
-            outcome.error = doubtful ? make_error_code(zk_errc::connection_loss) : ec;
-            co_return outcome;
-        }
-        if (failed == 0 && ec == zk_errc::bad_version && doubtful) {
+        const std::size_t failed = failed_step(multi.results, ec);
+        const bool answered = failed < multi.results.size();
+        const bool marked = !answered || failed > 0;
+        if (!marked && ec == zk_errc::bad_version && doubtful) {
             moved_on();
             outcome.error = error_code();
             co_return outcome;
         }
-        if (failed == 0) {
+        if (!marked) {
             bool gone = is_gone(ec);
             if (gone)
                 path_.clear();
@@ -151,7 +152,9 @@ task<exactly_once_outcome> exactly_once::commit(std::vector<transaction::step> s
             outcome.error = doubtful ? make_error_code(zk_errc::connection_loss) : ec;
             co_return outcome;
         }
-        if (doubtful) {
+        if (doubtful && ec == errc::closed) {
+            ec = zk_errc::connection_loss;
+        } else if (doubtful) {
             // An attempt of another session may still be in flight; without the node it fails. The
             // node existed at the known version, so if it does not any more, this client deleted
             // it.
@@ -162,7 +165,8 @@ task<exactly_once_outcome> exactly_once::commit(std::vector<transaction::step> s
                 ec = zk_errc::connection_loss;
         }
         outcome.error = ec;
-        outcome.failed = failed - 1;
+        if (answered)
+            outcome.failed = failed - 1;
         co_return outcome;
     }
 }

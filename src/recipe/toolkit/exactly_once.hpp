@@ -7,16 +7,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace corozk::detail {
 
 /// The outcome of a transaction applied by `exactly_once`.
 struct exactly_once_outcome {
-    error_code error;        ///< `connection_loss` only if the outcome could not be determined
-    std::size_t failed = 0;  ///< the step that failed; 0 also if none did
-    bool blank = true;       ///< applied, but without results because the response was lost
+    error_code error;  ///< `connection_loss` only if the outcome could not be determined
+    std::optional<std::size_t> failed;  ///< the step that failed; none if the error is another one
+    bool blank = true;  ///< applied, but without results because the response was lost
     std::vector<transaction_result> results;
 };
 
@@ -38,7 +40,16 @@ public:
 
     /// Only one transaction at a time.
     /// @param owed  sent even if the client is being closed
-    task<exactly_once_outcome> commit(std::vector<transaction::step> steps, bool owed = false);
+    task<exactly_once_outcome> commit(std::vector<transaction::step> steps, bool owed = false) {
+        return apply(std::move(steps), owed, 0);
+    }
+
+    /// Same as above, in this session: once it has ended, nothing is sent any more, and the error is
+    /// that of its end unless an earlier attempt was applied.
+    task<exactly_once_outcome> commit_in(std::uint64_t generation,
+                                         std::vector<transaction::step> steps) {
+        return apply(std::move(steps), false, generation);
+    }
 
     /// Same as above, for a transaction that is valid now but not after an outage: it is sent once,
     /// and withdrawn if its response is lost. `try_again`: not applied. Call `prepare` before
@@ -52,6 +63,9 @@ public:
     void retire();
 
 private:
+    task<exactly_once_outcome> apply(std::vector<transaction::step> steps,
+                                     bool owed,
+                                     std::uint64_t generation);
     task<error_code> open();
     task<error_code> withdraw();
     transaction::step mark() const;

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/queue/acknowledger.hpp"
+
+#include "recipe/queue/claim.hpp"
+
+#include <iterator>
+#include <utility>
+
+namespace corozk::detail {
+
+namespace {
+
+/// The steps before the user's: the claim and the item are deleted.
+constexpr std::size_t own_steps = 2;
+
+std::size_t steps_of(const acknowledgement& a) noexcept {
+    return own_steps + a.extra.size();
+}
+
+std::size_t bytes_of(const acknowledgement& a) noexcept {
+    std::size_t bytes = 2 * a.claim->path().size();
+    for (const transaction::step& step : a.extra.steps()) {
+        bytes += step.path.size() + step.data.size();
+        for (const acl_entry& entry : step.entries)
+            bytes += entry.scheme.size() + entry.id.size();
+    }
+    return bytes;
+}
+
+transaction transaction_of(const std::vector<acknowledgement>& batch) {
+    transaction all;
+    for (const acknowledgement& a : batch) {
+        const claim_node& node = a.claim->node();
+        all.erase(node.path, node.record.version).erase(a.claim->item_path()).append(a.extra);
+    }
+    return all;
+}
+
+}  // namespace
+
+void queue_acknowledger::enqueue(acknowledgement a) {
+    waiting_.push_back(std::move(a));
+    start();
+}
+
+task<> queue_acknowledger::serve() {
+    while (!waiting_.empty()) {
+        batch_type batch = next_batch();
+        if (batch.empty())
+            continue;
+        const std::uint64_t generation = batch.front().claim->node().generation;
+        transaction all = transaction_of(batch);
+        exactly_once_outcome outcome =
+            co_await exactly_once_.commit_in(generation, std::move(all).steps());
+        settle(std::move(batch), outcome);
+    }
+}
+
+/// The first ones of a session, as many as fit into one request. Nothing was sent of those that
+/// were cancelled meanwhile.
+queue_acknowledger::batch_type queue_acknowledger::next_batch() {
+    batch_type batch;
+    transaction_room room(port_.max_request_size());
+    while (!waiting_.empty()) {
+        acknowledgement& a = waiting_.front();
+        if (a.call->waiting()) {
+            const bool same_session =
+                batch.empty() ||
+                batch.front().claim->node().generation == a.claim->node().generation;
+            if (!same_session || !room.take(steps_of(a), bytes_of(a)))
+                break;
+            batch.push_back(std::move(a));
+        } else {
+            a.claim->settle(boost::asio::error::operation_aborted, *a.call);
+        }
+        waiting_.pop_front();
+    }
+    return batch;
+}
+
+void queue_acknowledger::settle(batch_type batch, const exactly_once_outcome& outcome) {
+    error_code ec = outcome.error;
+    if (!outcome.failed) {
+        if (is_session_lost(ec) && ec != errc::closed)
+            ec = errc::ownership_lost;
+        for (acknowledgement& a : batch)
+            a.claim->settle(ec, *a.call);
+        return;
+    }
+    std::size_t step = *outcome.failed;
+    auto failed = batch.begin();
+    for (; step >= steps_of(*failed); ++failed)
+        step -= steps_of(*failed);
+    const bool claim_gone = step == 0 && (ec == zk_errc::no_node || ec == zk_errc::bad_version);
+    if (claim_gone)
+        ec = errc::ownership_lost;
+    failed->claim->settle(ec, *failed->call);
+    batch.erase(failed);
+    waiting_.insert(
+        waiting_.begin(), std::move_iterator(batch.begin()), std::move_iterator(batch.end()));
+}
+
+}  // namespace corozk::detail
