@@ -587,17 +587,16 @@ TEST_CASE("queue, acknowledge: the claim and the item are deleted in one transac
         f.commit();
         CHECK(r.error == error_code());
     }
-    SECTION("response lost, and the claim has ended: it may have been deleted by this request") {
+    SECTION("response lost, not applied, and the claim has ended") {
         f.p.answer(zk_errc::connection_loss);
         f.commit(zk_errc::no_node, 1);
-        SECTION("it was not") {
-            withdraw({});
-            CHECK(r.error == errc::ownership_lost);
-        }
-        SECTION("it was") {
-            withdraw(zk_errc::bad_version);
-            CHECK(r.error == error_code());
-        }
+        CHECK(r.error == errc::ownership_lost);
+    }
+    SECTION("response lost, and the record is gone: unknown, so the claim is released") {
+        f.p.answer(zk_errc::connection_loss);
+        f.commit(zk_errc::no_node, 0);
+        CHECK(r.error == zk_errc::connection_loss);
+        CHECK(f.p.asked() == "erase " + f.claim_path);
     }
     SECTION("response lost, and the session") {
         f.p.set_state(session_state::lost, 2);
@@ -611,15 +610,21 @@ TEST_CASE("queue, acknowledge: the claim and the item are deleted in one transac
             CHECK(r.error == error_code());
         }
         SECTION("nobody knows") {
-            withdraw(zk_errc::no_auth);
+            withdraw(GENERATE(zk_errc::no_auth, zk_errc::no_node));
             CHECK(r.error == zk_errc::connection_loss);
         }
         CHECK_FALSE(claimed->valid());
     }
     SECTION("the session has ended, and nothing was sent") {
+        std::optional<error_code> lost;
+        any_handler<void(error_code)> handler = [&lost](error_code ec) { lost = ec; };
+        claimed->wait_lost(make_call(f.p, claimed->wake(), std::move(handler)));
+        REQUIRE(f.p.asked() == "commit ");
         f.p.set_state(session_state::lost, 2);
-        f.p.answer(zk_errc::session_expired);
+        f.p.answer(GENERATE(make_error_code(zk_errc::session_expired),
+                            make_error_code(errc::not_connected)));
         CHECK(r.error == errc::ownership_lost);
+        CHECK(lost == error_code());
     }
 }
 
@@ -652,7 +657,7 @@ TEST_CASE("queue, acknowledge: those that wait share a transaction") {
     CHECK(f.p.front().steps[1].path == "/q/queue-0000000003/claim");
     CHECK(f.p.front().steps[3].path == "/x");
     CHECK(f.p.front().steps[4].path == "/q/queue-0000000004/claim");
-    SECTION("one fails: the others are repeated without it") {
+    SECTION("the first one fails: the others are repeated without it") {
         f.commit(zk_errc::bad_version, 3);
         CHECK(second.error == zk_errc::bad_version);
         CHECK(two->valid());
@@ -661,12 +666,27 @@ TEST_CASE("queue, acknowledge: those that wait share a transaction") {
         CHECK(f.p.front().steps[1].path == "/q/queue-0000000004/claim");
         CHECK(f.p.front().steps[3].path == "/q/queue-0000000002/claim");
     }
-    SECTION("the claim of the last one has ended") {
+    SECTION("another one fails, perhaps because of those before it: one by one") {
         f.commit(zk_errc::no_node, 4);
-        CHECK(third.error == errc::ownership_lost);
         CHECK_FALSE(second.error);
-        REQUIRE(f.p.front().steps.size() == 6);
-        CHECK(f.p.front().steps[3].path == "/x");
+        REQUIRE(f.p.front().steps.size() == 4);
+        f.commit();
+        CHECK(second.error == error_code());
+        CHECK_FALSE(third.error);
+        REQUIRE(f.p.front().steps.size() == 3);
+        f.commit(zk_errc::no_node, 1);
+        CHECK(third.error == errc::ownership_lost);
+        CHECK(f.p.front().steps[1].path == "/q/queue-0000000002/claim");
+    }
+    SECTION("it cannot be sent, because of one of them: one by one") {
+        f.p.answer(errc::bad_path);
+        REQUIRE(f.p.front().steps.size() == 4);
+        f.p.answer(errc::bad_path);
+        CHECK(second.error == errc::bad_path);
+        CHECK(two->valid());
+        f.commit();
+        CHECK(third.error == error_code());
+        CHECK(f.p.front().steps.size() == 3);
     }
     SECTION("the session ends: all are lost") {
         f.p.set_state(session_state::lost, 2);

@@ -125,11 +125,12 @@ public:
      *   claim is still held.
      * - `errc::not_connected`: nothing was sent, and the claim is still held.
      * - `zk_errc::connection_loss`: the response was lost, and the client was closed before it could
-     *   find out what was applied; outcome unknown.
+     *   find out what was applied, or the node below `control_path` that shows it is gone. Outcome
+     *   unknown; if it was not applied, others get the item.
+     * - `errc::closed`: the client was closed before it was sent.
      * - `errc::too_large`, `errc::busy` (another `acknowledge` or `release` is pending).
      *
-     * @cancellation All types: completes at once; a request in flight may be applied. What was not
-     * sent is not applied, and the claim is still held.
+     * @cancellation All types: completes at once; what has begun may be applied.
      *
      * @origin CURATOR-605 (two consumers of one message).
      */

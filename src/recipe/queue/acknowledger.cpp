@@ -27,6 +27,11 @@ std::size_t bytes_of(const acknowledgement& a) noexcept {
     return bytes;
 }
 
+/// Whether it depends on what was sent.
+bool concerns_request(const error_code& ec) noexcept {
+    return ec && !is_session_lost(ec) && !is_outcome_unknown(ec) && ec != errc::not_connected;
+}
+
 transaction transaction_of(const std::vector<acknowledgement>& batch) {
     transaction all;
     for (const acknowledgement& a : batch) {
@@ -44,6 +49,9 @@ void queue_acknowledger::enqueue(acknowledgement a) {
 }
 
 task<> queue_acknowledger::serve() {
+    // Those that wait keep this object alive: they go with the driver if its session is destroyed.
+    const auto drop = [this](void*) { std::exchange(waiting_, {}).clear(); };
+    const std::unique_ptr<void, decltype(drop)> dropped(this, drop);
     while (!waiting_.empty()) {
         batch_type batch = next_batch();
         if (batch.empty())
@@ -64,10 +72,10 @@ queue_acknowledger::batch_type queue_acknowledger::next_batch() {
     while (!waiting_.empty()) {
         acknowledgement& a = waiting_.front();
         if (a.call->waiting()) {
-            const bool same_session =
-                batch.empty() ||
-                batch.front().claim->node().generation == a.claim->node().generation;
-            if (!same_session || !room.take(steps_of(a), bytes_of(a)))
+            const bool same_session = batch.empty() || batch.front().claim->node().generation ==
+                                                           a.claim->node().generation;
+            const bool alone = singly_ > 0 && !batch.empty();
+            if (alone || !same_session || !room.take(steps_of(a), bytes_of(a)))
                 break;
             batch.push_back(std::move(a));
         } else {
@@ -75,11 +83,17 @@ queue_acknowledger::batch_type queue_acknowledger::next_batch() {
         }
         waiting_.pop_front();
     }
+    if (singly_ > 0)
+        --singly_;
     return batch;
 }
 
 void queue_acknowledger::settle(batch_type batch, const exactly_once_outcome& outcome) {
     error_code ec = outcome.error;
+    if (!outcome.failed && batch.size() > 1 && concerns_request(ec)) {
+        singly_ = batch.size();
+        return put_back(std::move(batch));
+    }
     if (!outcome.failed) {
         if (is_session_lost(ec) && ec != errc::closed)
             ec = errc::ownership_lost;
@@ -88,14 +102,23 @@ void queue_acknowledger::settle(batch_type batch, const exactly_once_outcome& ou
         return;
     }
     std::size_t step = *outcome.failed;
-    auto failed = batch.begin();
-    for (; step >= steps_of(*failed); ++failed)
-        step -= steps_of(*failed);
+    std::size_t failed = 0;
+    for (; step >= steps_of(batch[failed]); ++failed)
+        step -= steps_of(batch[failed]);
+    if (failed > 0) {
+        singly_ = failed + 1;
+        return put_back(std::move(batch));
+    }
     const bool claim_gone = step == 0 && (ec == zk_errc::no_node || ec == zk_errc::bad_version);
     if (claim_gone)
         ec = errc::ownership_lost;
-    failed->claim->settle(ec, *failed->call);
-    batch.erase(failed);
+    acknowledgement first = std::move(batch.front());
+    batch.erase(batch.begin());
+    put_back(std::move(batch));
+    first.claim->settle(ec, *first.call);
+}
+
+void queue_acknowledger::put_back(batch_type batch) {
     waiting_.insert(
         waiting_.begin(), std::move_iterator(batch.begin()), std::move_iterator(batch.end()));
 }

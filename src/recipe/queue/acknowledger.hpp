@@ -5,6 +5,7 @@
 #include "recipe/toolkit/pending_call.hpp"
 #include <corozk/transaction.hpp>
 
+#include <cstddef>
 #include <deque>
 #include <memory>
 #include <vector>
@@ -20,8 +21,9 @@ struct acknowledgement {
     std::unique_ptr<pending_call<>> call;
 };
 
-/// Deletes acknowledged items with their claims: those that are waiting share a transaction, which
-/// fails as a whole, so that it is repeated without the one that made it fail.
+/// Deletes acknowledged items with their claims. Those that are waiting share a transaction. It
+/// fails as a whole, and another one's steps may be why: unless it was the first one that failed,
+/// those that are concerned are repeated one by one.
 class queue_acknowledger final : public queue_side {
 public:
     using queue_side::queue_side;
@@ -36,8 +38,10 @@ private:
     void fail(error_code) override {}
     batch_type next_batch();
     void settle(batch_type batch, const exactly_once_outcome& outcome);
+    void put_back(batch_type batch);
 
     std::deque<acknowledgement> waiting_;
+    std::size_t singly_ = 0;  ///< how many of the first ones are not to share a transaction
 };
 
 }  // namespace corozk::detail

@@ -67,13 +67,17 @@ void claim_impl::acknowledge(transaction extra, std::unique_ptr<pending_call<>> 
 void claim_impl::settle(error_code ec, pending_call<>& call) {
     if (!ec) {
         end(state_type::acknowledged);
-    } else if (ec == errc::ownership_lost || is_outcome_unknown(ec)) {
+    } else if (ec == errc::ownership_lost) {
         end(state_type::lost);
     } else {
         state_ = state_type::held;
+        wake_.set();
+        if (!still_exists() && ec != errc::closed && !is_outcome_unknown(ec))
+            ec = errc::ownership_lost;
     }
     call.complete(ec);
-    if (stopped_ && state_ == state_type::held)
+    // What may have been acknowledged is of no use any more; if it was not, others get the item.
+    if (state_ == state_type::held && (stopped_ || is_outcome_unknown(ec)))
         release(nullptr);
 }
 

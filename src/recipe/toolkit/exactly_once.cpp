@@ -152,20 +152,22 @@ task<exactly_once_outcome> exactly_once::apply(std::vector<transaction::step> st
             outcome.error = doubtful ? make_error_code(zk_errc::connection_loss) : ec;
             co_return outcome;
         }
+        // In one session nothing of earlier attempts is in flight once a later one is answered.
+        const bool settled = answered && generation != 0;
         if (doubtful && ec == errc::closed) {
             ec = zk_errc::connection_loss;
-        } else if (doubtful) {
-            // An attempt of another session may still be in flight; without the node it fails. The
-            // node existed at the known version, so if it does not any more, this client deleted
-            // it.
+        } else if (doubtful && !settled) {
+            // An attempt of another session may still be in flight; without the node it fails. If
+            // the last attempt was answered, the node existed at the known version, so if it does
+            // not any more, this client deleted it.
             error_code erase_ec = co_await withdraw();
             if (erase_ec == zk_errc::bad_version)
                 co_return outcome;
-            if (erase_ec && erase_ec != zk_errc::no_node)
+            if (erase_ec && (erase_ec != zk_errc::no_node || !answered))
                 ec = zk_errc::connection_loss;
         }
         outcome.error = ec;
-        if (answered)
+        if (answered && ec != zk_errc::connection_loss)
             outcome.failed = failed - 1;
         co_return outcome;
     }

@@ -44,8 +44,8 @@ public:
         return apply(std::move(steps), owed, 0);
     }
 
-    /// Same as above, in this session: once it has ended, nothing is sent any more, and the error is
-    /// that of its end unless an earlier attempt was applied.
+    /// Same as above, in this session: once it has ended, the steps are not sent any more, and the
+    /// error is that of its end unless an earlier attempt was applied.
     task<exactly_once_outcome> commit_in(std::uint64_t generation,
                                          std::vector<transaction::step> steps) {
         return apply(std::move(steps), false, generation);
