@@ -14,6 +14,8 @@ using namespace corozk::testing;
 namespace {
 
 const std::vector<std::string> commands{"demo",
+                                        "judge",
+                                        "watch",
                                         "floor",
                                         "handover",
                                         "herd",
