@@ -192,7 +192,7 @@ constexpr std::array options{
     option{"--processes",
            "K",
            "how many processes the waiters and their sessions are spread over (default 1: all on "
-           "this program's only thread)",
+           "this program's only thread; of `safety` 4)",
            [](settings& s, std::string_view v) { s.processes = to_number(v, 1, 1'000); }},
     option{"--sessions",
            "M",
@@ -331,6 +331,10 @@ constexpr std::array options{
                    throw usage_error("it needs a name");
                s.judged_name = v;
            }},
+    option{"--stops",
+           "N",
+           "so many of the processes are stopped while they hold the lock, once each (default 3)",
+           [](settings& s, std::string_view v) { s.stops = to_number(v, 0, 1'000); }},
     option{"--interval",
            "S",
            "seconds between two looks (default 5)",

@@ -44,6 +44,7 @@ std::span<const command> all_commands();
 command demo_command();
 command judge_command();
 command watch_command();
+command safety_command();
 
 boost::asio::awaitable<void> run_floor(job& j);
 boost::asio::awaitable<void> run_handover(job& j);

@@ -106,6 +106,7 @@ std::span<const command> all_commands() {
         demo_command(),
         judge_command(),
         watch_command(),
+        safety_command(),
         command{
             "floor",
             "what the server and the C client need by themselves: nothing can be faster",

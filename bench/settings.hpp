@@ -57,6 +57,8 @@ struct settings {
     std::size_t kills = 0;
     bool fair = false;  ///< overtaking is a fault
 
+    std::size_t stops = 3;  ///< processes of `safety` that are stopped while they hold the lock
+
     bool look_only = false;            ///< nothing is done to the server, which is not ours
     std::chrono::seconds interval{5};  ///< between two looks
     std::size_t looks = 0;             ///< 0: until it is interrupted

@@ -143,8 +143,9 @@ boost::asio::awaitable<void> run_judge(job& j) {
         "\nfloor: one session's delete to another session's watch event, bare C client, measured "
         "before each round\nhand-over: from telling the holder to release to the next one's "
         "'holding', as seen from outside: it includes two pipes\nreq, events, bytes/h.o.: by the "
-        "server's own count, everything that happened while it was passed on; with --hosts they "
-        "are not known\nat once: how many held it at the same time; overtaken: how often somebody "
+        "server's own count, everything that happened while it was passed on (mntr, which "
+        "the servers have to allow)\nat once: how many held it at the same time; overtaken: how "
+        "often somebody "
         "got it before others who had queued at least 0.5 s earlier\n";
     if (!remarks.empty())
         j.output += "\n" + remarks;

@@ -46,6 +46,10 @@ public:
     /// What it has said and was not taken yet. @throws protocol_error if a line is too long
     std::deque<std::string>& lines();
 
+    /// SIGSTOP, and returns when it stands still.
+    void stop() { process_->stop(); }
+    void cont() { process_->cont(); }
+
     /// SIGKILL, to it and its process group.
     void kill();
 

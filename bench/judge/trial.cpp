@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/trial.hpp"
 
+#include "judge/server_counts.hpp"
 #include "table.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -288,18 +289,21 @@ boost::asio::awaitable<void> trial::run(result& r) {
     r.add("queue_s", to_seconds(clock::now() - began));
     co_await settle();
     grants_before_ = referee_.grants();
-    auto before = job_.on.use();
+    server_counts counts(job_.on);
+    auto before = co_await counts.take();
     began = clock::now();
     co_await pass_on();
     r.add("drain_s", to_seconds(clock::now() - began));
-    auto after = job_.on.use();
+    auto after = co_await counts.take();
     auto passed_on = static_cast<double>(referee_.grants() - grants_before_);
     r.add("handovers", passed_on);
-    if (job_.on.owns_servers() && passed_on > 0) {
-        add_handovers(r, before, after, passed_on);
-        for (std::string_view key : {"requests", "notifications", "bytes"})
-            r.add(fmt::format("{}_per_handover", key),
-                  r.last(fmt::format("server.{}_per_handover", key)));
+    if (before && after && passed_on > 0) {
+        auto requests = static_cast<double>(after->received - before->received);
+        auto sent = static_cast<double>(after->sent - before->sent);
+        auto bytes = static_cast<double>(after->bytes - before->bytes);
+        r.add("requests_per_handover", requests / passed_on);
+        r.add("notifications_per_handover", (sent - requests) / passed_on);
+        r.add("bytes_per_handover", bytes / passed_on);
     }
     add_figures(r);
     co_await close();

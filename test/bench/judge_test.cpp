@@ -194,6 +194,8 @@ TEST_CASE("judge: the examples are correct") {
             INFO(j.out());
             REQUIRE(code == 0);
             CHECK(j.figure("handovers") == 4);
+            CHECK(j.figure("requests_per_handover") >= 1);
+            CHECK(j.figure("bytes_per_handover") > 0);
         }
     }
     SECTION("Curator") {

@@ -72,6 +72,26 @@ TEST_CASE("referee: two holders of a lock are a violation, also if only their to
     CHECK(tokens.judge.most_holders() == 1);
 }
 
+TEST_CASE("referee: a hand-over is timed for those only who waited for it") {
+    trial_of t(4);
+    t.say(0, "waiting", 0);
+    t.say(0, "holding", 10);
+    t.judge.told(0, t.at(20));
+    t.say(1, "waiting", 30);  // it was free already
+    t.say(1, "holding", 35);
+    CHECK(t.judge.handovers().empty());
+    // Of two who hold it, both have to leave.
+    t.say(2, "waiting", 40);
+    t.say(3, "waiting", 40);
+    t.say(2, "holding", 50);
+    CHECK(t.judge.faults(fault_kind::exclusion) == 1);
+    t.judge.told(1, t.at(100));
+    t.judge.told(2, t.at(200));
+    t.say(3, "holding", 201);
+    CHECK(t.judge.handovers().values() == std::vector<double>{1'000});
+    CHECK(t.judge.faults(fault_kind::exclusion) == 1);
+}
+
 TEST_CASE("referee: a semaphore has its limit") {
     trial_of t(4, 2);
     for (std::size_t who = 0; who < 4; ++who)
