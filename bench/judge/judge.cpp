@@ -81,6 +81,13 @@ void add_row(table& t, const result& row) {
            std::string(row.text("verdict"))});
 }
 
+/// Whether each release wakes a good part of those who wait; on average, half of them still do.
+bool is_herd(const result& row) {
+    constexpr double few = 5;
+    double woken = row.median("notifications_per_handover");
+    return woken >= few && woken * 4 >= row.number("waiters");
+}
+
 boost::asio::awaitable<result> judge_row(job& j, const trial_setup& setup, std::string& remarks) {
     result row;
     row.set("implementation", name_of(j.wanted)).set("title", name_of(j.wanted));
@@ -103,6 +110,12 @@ boost::asio::awaitable<result> judge_row(job& j, const trial_setup& setup, std::
             if (failure.empty())
                 failure = text;
         }
+    }
+    row.set("herd", is_herd(row) ? "yes" : "no");
+    if (is_herd(row)) {
+        remarks += fmt::format("{} waiters: a herd: {} watch events for each hand-over\n",
+                               count_text(setup.waiters),
+                               figure_text(row.median("notifications_per_handover")));
     }
     row.set("verdict", failure.empty() ? "correct" : "WRONG");
     if (!failure.empty()) {
@@ -175,7 +188,8 @@ command judge_command() {
         "then it is passed on until each of them has had it. Judged are exclusion: never more "
         "than the limit hold it, and fencing tokens grow, if they are said; order (--fair); "
         "stalls: somebody takes it as long as somebody waits (--stall); deaths: no process ends "
-        "while it waits or holds, except those that are killed (--kill). "
+        "while it waits or holds, except those that are killed (--kill). A herd is no fault, but "
+        "said: watch events for each hand-over of at least a quarter of the waiters. "
         "The exit code is 0 if all is right, 1 if the recipe is wrong, 2 if it cannot be judged: "
         "no such program, it does not keep to the protocol, it ends before it says anything.",
         {"--waiters",

@@ -162,6 +162,8 @@ TEST_CASE("judge: what cannot be judged is said in words") {
     CHECK(
         j.says("judge: contender 1 ended with exit code 4 (on standard error: no module named "
                "kazoo) before it said 'waiting'"));
+    CHECK(j.run("exec yes") == 2);
+    CHECK(j.says("judge: contender 1 said 'y', which is not"));
     CHECK(j.run("read -r end", {"--deadline", "1"}) == 2);
     CHECK(j.says("has not said 'waiting' within 1 s: is its output flushed"));
 }
@@ -196,7 +198,13 @@ TEST_CASE("judge: the examples are correct") {
             CHECK(j.figure("handovers") == 4);
             CHECK(j.figure("requests_per_handover") >= 1);
             CHECK(j.figure("bytes_per_handover") > 0);
+            CHECK(j.row().at("herd") == "no");
         }
+        int code = j.run_command({example("herd_lock.py")}, {"--waiters", "12", "--hold", "50"});
+        INFO(j.out());
+        REQUIRE(code == 0);
+        CHECK(j.row().at("herd") == "yes");
+        CHECK(j.says("12 waiters: a herd: "));
     }
     SECTION("Curator") {
         std::string jars;

@@ -97,7 +97,7 @@ private:
 
 TEST_CASE("watch: a herd is named, with the path of its lock") {
     restless_crowd<bench::herd_lock> crowd("/watch/herd");
-    watching program({});
+    watching program({"--looks", "60"});
     std::string line = "herd at /watch/herd/lock: ";
     crowd.run_until([&] { return program.says(line) || !program.process().running(); });
     INFO(program.out());
@@ -133,10 +133,13 @@ TEST_CASE("watch: one look shows who watches what") {
     bench_run bench;
     restless_crowd<bench::herd_lock> crowd("/watch/again");
     std::optional<watching> program;
+    int looks = 0;
     crowd.run_until([&] {
         if (program && program->process().running())
             return false;
-        if (program && program->says("crowd at /watch/again/lock: "))
+        // At first the crowd has not gathered yet.
+        bool seen = program && program->says("crowd at /watch/again/lock: ");
+        if (seen || ++looks > 500)
             return true;
         program.emplace(std::vector<std::string>{"--once", "--json", bench.path("rows.json")});
         return false;
@@ -179,6 +182,10 @@ TEST_CASE("watch: mistakes are said in words") {
     CHECK(bench.run({"watch", "--hosts", hosts, "--once"}) == 1);
     CHECK(bench.out().find("cannot connect to " + hosts) != std::string::npos);
     CHECK(bench.out().find("no server tells anything") != std::string::npos);
+    // Of several servers, one that answers is enough.
+    CHECK(bench.run({"watch", "--hosts", hosts + "," + the_server().hosts(), "--once"}) == 0);
+    CHECK(bench.out().find("cannot connect to " + hosts) != std::string::npos);
+    CHECK(bench.out().find(the_server().hosts() + ": ") != std::string::npos);
 }
 
 }  // namespace corozk::testing::watch_test
