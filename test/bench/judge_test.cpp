@@ -132,7 +132,7 @@ TEST_CASE("judge: who dies while it holds is found, and who is killed is replace
     CHECK(j.row().at("takeover_us").as_object().at("p50").to_number<double>() > 0);
 }
 
-TEST_CASE("judge: a process may hold it as long as it likes") {
+TEST_CASE("judge: a process may hold it as long as it likes, and ask again") {
     judged j;
     std::string itself =
         "echo waiting; exec 9> \"$0\"; flock 9; echo holding 1; echo releasing; "
@@ -144,6 +144,13 @@ TEST_CASE("judge: a process may hold it as long as it likes") {
     CHECK(j.says("is not larger than the one before, 1"));
     itself.replace(itself.find("holding 1"), 9, "holding");
     REQUIRE(j.run(itself, {"--waiters", "3", "--hold", "own"}) == 0);
+    CHECK(j.figure("most_holders") == 1);
+
+    std::string again =
+        "exec 9> \"$0\"; while echo waiting; do flock 9; echo holding; read -r told || "
+        "exit 0; flock -u 9; echo released; done";
+    REQUIRE(j.run(again, {"--waiters", "2"}) == 0);
+    CHECK(j.figure("handovers") == 2);
     CHECK(j.figure("most_holders") == 1);
 }
 
