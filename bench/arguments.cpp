@@ -173,7 +173,7 @@ constexpr std::array options{
            [](settings& s, std::string_view) { s.show_progress = false; }},
     option{"--waiters",
            "N[,N...]",
-           "how many coroutines wait for the lock",
+           "how many wait for the lock: coroutines, or processes of `judge`",
            [](settings& s, std::string_view v) { s.waiters = to_numbers(v, 1, 5 * million); }},
     option{"--recipe",
            "NAME[,NAME...]",
@@ -187,12 +187,12 @@ constexpr std::array options{
            [](settings& s, std::string_view v) { s.readers = to_number(v, 1, 10'000); }},
     option{"--limit",
            "K[,K...]",
-           "of the semaphore: so many hold it at a time (default 10)",
+           "of the semaphore: so many hold it at a time (default 10; of `judge` 1, a lock)",
            [](settings& s, std::string_view v) { s.limits = to_numbers(v, 1, 100'000); }},
     option{"--processes",
            "K",
            "how many processes the waiters and their sessions are spread over (default 1: all on "
-           "this program's only thread)",
+           "this program's only thread; of `safety` 4)",
            [](settings& s, std::string_view v) { s.processes = to_number(v, 1, 1'000); }},
     option{"--sessions",
            "M",
@@ -279,8 +279,8 @@ constexpr std::array options{
            [](settings& s, std::string_view v) { s.behind = to_numbers(v, 1, million); }},
     option{"--deadline",
            "S",
-           "how long a peer may take for each thing it is asked for, before it has failed "
-           "(default 60)",
+           "how long a peer may take for each thing it is asked for, before it has failed; and a "
+           "process of `judge` until it first says something (default 60)",
            [](settings& s, std::string_view v) {
                s.deadline = std::chrono::seconds(to_number(v, 1, 100'000));
            }},
@@ -297,6 +297,72 @@ constexpr std::array options{
            "N",
            "spread the waiters evenly over N locks (default 1)",
            [](settings& s, std::string_view v) { s.locks = to_number(v, 1, million); }},
+    option{"--hold",
+           "MS|own",
+           "so many milliseconds after it has said that it holds it, a process is told to release "
+           "it (default 1); own: it is not told, but releases by itself",
+           [](settings& s, std::string_view v) {
+               s.holds_itself = v == "own";
+               if (!s.holds_itself)
+                   s.hold = std::chrono::milliseconds(to_number(v, 0, million));
+           }},
+    option{
+        "--stall",
+        "S",
+        "a fault: nobody takes it for so many seconds although somebody waits (default 20; after "
+        "a holder's death twice the session timeout more)",
+        [](settings& s, std::string_view v) {
+            s.stall = std::chrono::seconds(to_number(v, 1, 100'000));
+        }},
+    option{"--kill",
+           "N",
+           "kill the first N holders (SIGKILL, to their process groups) instead of telling them to "
+           "release it, and measure how long it takes until the next one has it",
+           [](settings& s, std::string_view v) { s.kills = to_number(v, 0, 100'000); }},
+    option{"--fair",
+           "",
+           "overtaking is a fault, too",
+           [](settings& s, std::string_view) { s.fair = true; }},
+    option{"--name",
+           "TEXT",
+           "what the recipe is called in the table and in pictures (default: the command)",
+           [](settings& s, std::string_view v) {
+               if (v.empty())
+                   throw usage_error("it needs a name");
+               s.judged_name = v;
+           }},
+    option{"--stops",
+           "N",
+           "so many of the processes are stopped while they hold the lock, once each (default 3)",
+           [](settings& s, std::string_view v) { s.stops = to_number(v, 0, 1'000); }},
+    option{"--interval",
+           "S",
+           "seconds between two looks (default 5)",
+           [](settings& s, std::string_view v) {
+               s.interval = std::chrono::seconds(to_number(v, 1, 100'000));
+           }},
+    option{"--looks",
+           "N",
+           "end after N looks (default: go on until interrupted)",
+           [](settings& s, std::string_view v) { s.looks = to_number(v, 1, million); }},
+    option{"--once",
+           "",
+           "look once: who watches what, but not what happens",
+           [](settings& s, std::string_view) { s.looks = 1; }},
+    option{"--crowd",
+           "N",
+           "so many sessions that watch the same node are worth a word (default 10)",
+           [](settings& s, std::string_view v) { s.crowd = to_number(v, 2, million); }},
+    option{
+        "--most-watches",
+        "N",
+        "a server that has more watches is not asked for all of them (default 100000)",
+        [](settings& s, std::string_view v) { s.most_watches = to_number(v, 1, 100 * million); }},
+    option{"--",
+           "COMMAND [ARGUMENT...]",
+           "the program to judge; in its arguments {hosts}, {path}, {number}, {limit} and "
+           "{session-timeout} are replaced",
+           [](settings&, std::string_view) {}},
 };
 
 constexpr std::array<std::string_view, 9> common{"--hosts",
@@ -363,6 +429,12 @@ bool parse_arguments(std::span<const std::string_view> words,
                      settings& s) {
     for (std::size_t i = 0; i < words.size(); ++i) {
         std::string_view word = words[i];
+        bool takes_command = std::find(accepted.begin(), accepted.end(), "--") != accepted.end();
+        if (word == "--" && takes_command) {
+            s.judged_command.assign(words.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                    words.end());
+            break;
+        }
         if (word == "--help" || word == "-h")
             return true;
         auto equals = word.find('=');

@@ -24,6 +24,7 @@ struct job {
     std::vector<result> results;
     boost::json::object facts;  ///< about the run, besides what is known of every run
     std::string output;         ///< the table and what else is to be said at the end
+    int exit_code = 0;
 };
 
 /// A subcommand of corozk-bench.
@@ -34,11 +35,16 @@ struct command {
     std::vector<std::string_view> options;
     void (*defaults)(settings&);
     boost::asio::awaitable<void> (*run)(job&);
+    /// Throws a usage_error if the options make no sense together, before anything is started.
+    void (*check)(const settings&) = nullptr;
 };
 
 std::span<const command> all_commands();
 
 command demo_command();
+command judge_command();
+command watch_command();
+command safety_command();
 
 boost::asio::awaitable<void> run_floor(job& j);
 boost::asio::awaitable<void> run_handover(job& j);

@@ -104,6 +104,9 @@ void defaults_of_stall(settings& s) {
 std::span<const command> all_commands() {
     static const std::array commands{
         demo_command(),
+        judge_command(),
+        watch_command(),
+        safety_command(),
         command{
             "floor",
             "what the server and the C client need by themselves: nothing can be faster",

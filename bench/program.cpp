@@ -78,7 +78,7 @@ int run_command(const program& p,
     if (complete && !s.report_folder.empty())
         fmt::print("\n{}", p.write_report(s.report_folder, rows));
     on.clean_up();
-    return complete ? 0 : exit_interrupted;
+    return complete ? j.exit_code : exit_interrupted;
 }
 
 const command& find_command(const program& p, std::string_view name) {
@@ -141,6 +141,8 @@ int run(const program& p, std::span<const std::string_view> words) {
         fmt::print("{}", command_help(c));
         return 0;
     }
+    if (c.check != nullptr)
+        c.check(s);
     return run_command(p, c, s, words);
 }
 

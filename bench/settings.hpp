@@ -48,6 +48,22 @@ struct settings {
     std::vector<std::string> peers;
     std::vector<std::size_t> behind;    ///< so many nodes before the one that joins
     std::chrono::seconds deadline{60};  ///< of a peer, for each thing it is asked for
+
+    std::vector<std::string> judged_command;
+    std::string judged_name;
+    std::chrono::milliseconds hold{1};  ///< so long each contender holds the lock
+    bool holds_itself = false;          ///< it decides by itself how long
+    std::chrono::seconds stall{20};
+    std::size_t kills = 0;
+    bool fair = false;  ///< overtaking is a fault
+
+    std::size_t stops = 3;  ///< processes of `safety` that are stopped while they hold the lock
+
+    bool look_only = false;            ///< nothing is done to the server, which is not ours
+    std::chrono::seconds interval{5};  ///< between two looks
+    std::size_t looks = 0;             ///< 0: until it is interrupted
+    std::size_t most_watches = 100'000;
+    std::size_t crowd = 10;  ///< so many sessions that watch the same are worth a word
 };
 
 }  // namespace corozk::bench

@@ -60,6 +60,8 @@ stage::stage(const settings& s, progress& p) : settings_(s), progress_(p), root_
         hosts_ = s.hosts;
     }
     interruption::check();
+    if (s.look_only)
+        return;
     progress_.update("connecting to " + hosts_);
     {
         raw_loop loop(hosts_, root_, static_cast<int>(settings_.session_timeout.count()));
@@ -249,6 +251,10 @@ std::int64_t stage::watches() {
     return sum;
 }
 
+std::int64_t stage::nodes() {
+    return owns_servers() ? std::stoll(ask(0)["zk_znode_count"]) : 0;
+}
+
 std::string stage::description() const {
     if (!owns_servers())
         return fmt::format("ZooKeeper {} at {}", version_, hosts_);
@@ -272,7 +278,7 @@ boost::json::object stage::facts() const {
 }
 
 void stage::clean_up() noexcept {
-    if (owns_servers())
+    if (owns_servers() || settings_.look_only)
         return;  // their data goes with them
     try {
         boost::asio::io_context context(1);

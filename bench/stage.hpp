@@ -82,6 +82,9 @@ public:
     /// Sums over our own servers, without what asking them adds; nothing when they are not ours.
     server_use use();
 
+    /// How many nodes our own servers' first one has; 0 when they are not ours.
+    std::int64_t nodes();
+
     /// How many watches our own servers hold; 0 when they are not ours.
     std::int64_t watches();
 

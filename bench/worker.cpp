@@ -3,6 +3,7 @@
 
 #include "contest_run.hpp"
 #include "contestants.hpp"
+#include "safety/updater.hpp"
 #include "session_use.hpp"
 #include "statistics.hpp"
 #include "usage.hpp"
@@ -262,6 +263,8 @@ asio::awaitable<void> serve(requests& told, std::string hosts, std::size_t timeo
 }  // namespace
 
 int run_worker(std::span<const std::string_view> words) {
+    if (!words.empty() && words[0] == "safety")
+        return run_updater(words.subspan(1));
     if (words.size() != 3)
         throw std::runtime_error("'worker' is for --processes: not to be started by hand");
     asio::io_context context(1);

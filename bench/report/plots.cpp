@@ -84,10 +84,11 @@ constexpr std::array pictures{
                "herd"},
 };
 
-/// "many" counts as a hand-over: it is one, with more waiters.
+/// These count as hand-overs: they are, with more waiters, or by somebody else's recipe.
 std::string workload_of(const object& row) {
     std::string workload = text_of(row, "workload");
-    bool contest = workload == "many" || workload == "demo" || workload == "semaphore";
+    bool contest =
+        workload == "many" || workload == "demo" || workload == "semaphore" || workload == "judge";
     return contest ? "handover" : workload;
 }
 

@@ -145,4 +145,25 @@ TEST_CASE("a process dies with a parent that is killed") {
     eventually([&] { return !exists(child) || state_of(child) == 'Z'; });
 }
 
+TEST_CASE("a process reads its input from a file, and its errors go to one of their own") {
+    temporary_directory folder;
+    std::ofstream{folder.path() / "in"} << "question\n";
+    process_options options;
+    options.command = {"sh", "-c", "read -r line; echo \"$line\"; echo wrong >&2"};
+    options.input = folder.path() / "in";
+    options.output = folder.path() / "out";
+    options.errors = folder.path() / "errors";
+    process_guard guard{options};
+    REQUIRE(guard.wait(10s));
+    CHECK(contents(folder.path() / "out") == "question\n");
+    CHECK(contents(folder.path() / "errors") == "wrong\n");
+
+    options.errors.clear();
+    process_guard together{options};
+    REQUIRE(together.wait(10s));
+    CHECK(contents(folder.path() / "out") == "question\nquestion\nwrong\n");
+    options.input = folder.path() / "missing";
+    CHECK_THROWS_AS(process_guard{options}, std::system_error);
+}
+
 }  // namespace corozk::testing::process_guard_test

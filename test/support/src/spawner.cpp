@@ -35,6 +35,7 @@ struct prepared {
     std::string directory;
     int input = -1;
     int output = -1;
+    int errors = -1;
     int report = -1;  // the child writes errno here; a successful exec closes it
     pid_t parent = 0;
 };
@@ -95,7 +96,7 @@ std::vector<std::string> merged_environment(const std::map<std::string, std::str
     ::sigemptyset(&none);
     ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
     if (::dup2(what.input, STDIN_FILENO) >= 0 && ::dup2(what.output, STDOUT_FILENO) >= 0 &&
-        ::dup2(what.output, STDERR_FILENO) >= 0 &&
+        ::dup2(what.errors, STDERR_FILENO) >= 0 &&
         (what.directory.empty() || ::chdir(what.directory.c_str()) == 0)) {
         ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
         ::execve(what.program.c_str(), what.argv.data(), what.envp.data());
@@ -125,6 +126,18 @@ private:
     int fd_;
 };
 
+std::string or_null(const std::filesystem::path& file) {
+    return file.empty() ? "/dev/null" : file.native();
+}
+
+int open_sink(const std::string& file) {
+    const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        fail(errno, "cannot open " + file);
+    }
+    return fd;
+}
+
 spawned fork_and_execute(const process_options& options) {
     if (options.command.empty()) {
         fail(EINVAL, "no program to start");
@@ -138,12 +151,13 @@ spawned fork_and_execute(const process_options& options) {
     child.directory = options.directory.native();
     child.parent = ::getpid();
 
-    const scoped_fd input{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
-    const std::string sink = options.output.empty() ? "/dev/null" : options.output.native();
-    const scoped_fd output{::open(sink.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)};
-    if (input.get() < 0 || output.get() < 0) {
-        fail(errno, "cannot open " + sink);
+    const std::string source = or_null(options.input);
+    const scoped_fd input{::open(source.c_str(), O_RDONLY | O_CLOEXEC)};
+    if (input.get() < 0) {
+        fail(errno, "cannot open " + source);
     }
+    const scoped_fd output{open_sink(or_null(options.output))};
+    const scoped_fd errors{open_sink(or_null(options.errors))};
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) {
         fail(errno, "cannot make a pipe");
@@ -152,6 +166,7 @@ spawned fork_and_execute(const process_options& options) {
     scoped_fd report_in_child{ends[1]};
     child.input = input.get();
     child.output = output.get();
+    child.errors = options.errors.empty() ? output.get() : errors.get();
     child.report = report_in_child.get();
 
     // Not fork: while that copies the page tables, every page fault of the other threads waits, and

@@ -21,6 +21,10 @@ struct process_options {
     std::map<std::string, std::string> environment = {};
     /// Standard output and error are appended to this file; empty means /dev/null.
     std::filesystem::path output = {};
+    /// Standard error is appended to this file instead; empty means with standard output.
+    std::filesystem::path errors = {};
+    /// Standard input is read from this file; empty means /dev/null.
+    std::filesystem::path input = {};
     /// Working directory of the child; empty means this process's.
     std::filesystem::path directory = {};
 };

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arguments.hpp"
+#include "command.hpp"
+#include "contest_rows.hpp"
+#include "judge/trial.hpp"
+#include "table.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <unistd.h>
+
+namespace corozk::bench {
+
+namespace {
+
+bool can_be_started(const std::string& program) {
+    auto executable = [](const std::filesystem::path& file) {
+        std::error_code none;
+        return std::filesystem::is_regular_file(file, none) && ::access(file.c_str(), X_OK) == 0;
+    };
+    if (program.find('/') != program.npos)
+        return executable(program);
+    const char* path = std::getenv("PATH");
+    std::string_view rest = path ? path : "/usr/bin:/bin";
+    for (;;) {
+        auto colon = rest.find(':');
+        if (executable(std::filesystem::path(rest.substr(0, colon)) / program))
+            return true;
+        if (colon == rest.npos)
+            return false;
+        rest.remove_prefix(colon + 1);
+    }
+}
+
+void check_judge(const settings& s) {
+    constexpr std::string_view see = "See corozk-bench judge --help.";
+    if (s.judged_command.empty())
+        throw usage_error(
+            fmt::format("judge: which program? It comes last, after --: corozk-bench "
+                        "judge [OPTIONS] -- COMMAND [ARGUMENT...]\n{}",
+                        see));
+    const std::string& program = s.judged_command.front();
+    if (!can_be_started(program)) {
+        bool path = program.find('/') != program.npos;
+        throw usage_error(fmt::format("judge: cannot start '{}': there is no such program{}\n{}",
+                                      program,
+                                      path ? "" : " in PATH",
+                                      see));
+    }
+}
+
+std::string name_of(const settings& s) {
+    if (!s.judged_name.empty())
+        return s.judged_name;
+    constexpr std::size_t most = 40;
+    std::string all = fmt::format("{}", fmt::join(s.judged_command, " "));
+    return all.size() > most ? all.substr(0, most - 3) + "..." : all;
+}
+
+std::string only_if(const result& row, std::string_view key, std::string (*text)(double)) {
+    return row.has(key) ? text(row.median(key)) : "";
+}
+
+void add_row(table& t, const result& row) {
+    t.add({std::string(row.text("implementation")),
+           count_text(row.number("waiters")),
+           count_text(row.number("limit")),
+           count_text(row.median("handovers")),
+           only_if(row, "handover_us.p50", microseconds_text),
+           only_if(row, "handover_us.p99", microseconds_text),
+           only_if(row, "floor_ratio", ratio_text),
+           only_if(row, "requests_per_handover", figure_text),
+           only_if(row, "notifications_per_handover", figure_text),
+           only_if(row, "bytes_per_handover", bytes_text),
+           only_if(row, "takeover_us.p50", microseconds_text),
+           count_text(row.most("most_holders")),
+           count_text(row.most("overtakings")),
+           std::string(row.text("verdict"))});
+}
+
+/// Whether each release wakes a good part of those who wait; on average, half of them still do.
+bool is_herd(const result& row) {
+    constexpr double few = 5;
+    double woken = row.median("notifications_per_handover");
+    return woken >= few && woken * 4 >= row.number("waiters");
+}
+
+boost::asio::awaitable<result> judge_row(job& j, const trial_setup& setup, std::string& remarks) {
+    result row;
+    row.set("implementation", name_of(j.wanted)).set("title", name_of(j.wanted));
+    row.set("recipe", setup.limit == 1 ? "lock" : "semaphore");
+    row.set("waiters", setup.waiters).set("sessions", setup.waiters);
+    row.set("processes", setup.waiters + setup.limit).set("limit", setup.limit);
+    row.set("kills", j.wanted.kills).set("repeat", j.wanted.repeat);
+    std::string failure;
+    for (std::size_t i = 0; i < j.wanted.repeat; ++i) {
+        auto floor = j.on.floor(floor_samples);
+        trial round(j, setup);
+        try {
+            co_await round.run(row);
+        } catch (const protocol_error& e) {
+            throw usage_error(fmt::format("judge: {}\nSee corozk-bench judge --help.", e.what()));
+        }
+        stage::add_floor(row, floor, row.has("handover_us.p50") ? "handover_us.p50" : "");
+        for (const auto& text : round.judgement().fault_texts()) {
+            remarks += fmt::format("{} waiters: {}\n", count_text(setup.waiters), text);
+            if (failure.empty())
+                failure = text;
+        }
+    }
+    row.set("herd", is_herd(row) ? "yes" : "no");
+    if (is_herd(row)) {
+        remarks += fmt::format("{} waiters: a herd: {} watch events for each hand-over\n",
+                               count_text(setup.waiters),
+                               figure_text(row.median("notifications_per_handover")));
+    }
+    row.set("verdict", failure.empty() ? "correct" : "WRONG");
+    if (!failure.empty()) {
+        row.set("failure", failure);
+        j.exit_code = 1;
+    }
+    co_return row;
+}
+
+boost::asio::awaitable<void> run_judge(job& j) {
+    table t({"",
+             "waiters",
+             "limit",
+             "hand-overs",
+             "p50",
+             "p99",
+             "p50/floor",
+             "req/h.o.",
+             "events/h.o.",
+             "bytes/h.o.",
+             "after a kill",
+             "at once",
+             "overtaken",
+             "verdict"});
+    std::string remarks;
+    for (std::size_t limit : j.wanted.limits) {
+        for (std::size_t waiters : j.wanted.waiters) {
+            trial_setup setup;
+            setup.waiters = waiters;
+            setup.limit = limit;
+            result row = co_await judge_row(j, setup, remarks);
+            add_row(t, row);
+            j.results.push_back(std::move(row));
+        }
+    }
+    j.output = heading(j) + "\n" + t.str();
+    j.output +=
+        "\nfloor: one session's delete to another session's watch event, bare C client, measured "
+        "before each round\nhand-over: from telling the holder to release to the next one's "
+        "'holding', as seen from outside: it includes two pipes\nreq, events, bytes/h.o.: by the "
+        "server's own count, everything that happened while it was passed on (mntr, which "
+        "the servers have to allow)\nat once: how many held it at the same time; overtaken: how "
+        "often somebody "
+        "got it before others who had queued at least 0.5 s earlier\n";
+    if (!remarks.empty())
+        j.output += "\n" + remarks;
+}
+
+void defaults_of_judge(settings& s) {
+    s.waiters = {1, 10};
+    s.limits = {1};
+    s.repeat = 1;
+    s.session_timeout = std::chrono::milliseconds(10'000);
+}
+
+}  // namespace
+
+command judge_command() {
+    return command{
+        "judge",
+        "somebody else's lock or semaphore, in any language: is it one, and what does it cost?",
+        "Starts processes of COMMAND, each a contender for one lock. Each says on its standard "
+        "output, a word a line and flushed: 'waiting' before it asks for the lock, 'holding' when "
+        "it has it, and 'released' when it has given it back, which it does when it reads "
+        "'release' from its standard input. bench/judge/README.md has the whole protocol, with "
+        "examples in Python, Java and shell. The address and what else a process needs are in its "
+        "environment: COROZK_BENCH_HOSTS, COROZK_BENCH_PATH (a path that does not exist yet), "
+        "COROZK_BENCH_NUMBER, COROZK_BENCH_LIMIT, COROZK_BENCH_SESSION_TIMEOUT_MS. "
+        "One process (of a semaphore, as many as the limit) holds it until N others have queued; "
+        "then it is passed on until each of them has had it. Judged are exclusion: never more "
+        "than the limit hold it, and fencing tokens grow, if they are said; order (--fair); "
+        "stalls: somebody takes it as long as somebody waits (--stall); deaths: no process ends "
+        "while it waits or holds, except those that are killed (--kill). A herd is no fault, but "
+        "said: watch events for each hand-over of at least a quarter of the waiters. "
+        "The exit code is 0 if all is right, 1 if the recipe is wrong, 2 if it cannot be judged: "
+        "no such program, it does not keep to the protocol, it ends before it says anything.",
+        {"--waiters",
+         "--limit",
+         "--hold",
+         "--stall",
+         "--kill",
+         "--fair",
+         "--name",
+         "--deadline",
+         "--"},
+        defaults_of_judge,
+        run_judge,
+        check_judge};
+}
+
+}  // namespace corozk::bench

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/server_counts.hpp"
+
+#include "watch/server_look.hpp"
+#include "watch/server_words.hpp"
+
+namespace corozk::bench {
+
+namespace {
+
+constexpr auto answer_limit = std::chrono::seconds(10);
+
+}  // namespace
+
+boost::asio::awaitable<std::optional<stage::server_use>> server_counts::take() {
+    if (on_.owns_servers())
+        co_return on_.use();
+    // Each question is counted as a packet that has come and two that have gone.
+    stage::server_use sum;
+    try {
+        for (const auto& server : parse_hosts(on_.hosts())) {
+            sum.received -= asked_;
+            sum.sent -= 2 * asked_;
+            sum.bytes -= 4 * asked_;
+            server_look l;
+            parse_mntr(co_await ask_server(server, "mntr", answer_limit), l);
+            auto number = [&l](std::string_view name) {
+                return static_cast<std::int64_t>(l.counter(name));
+            };
+            sum.received += number("zk_packets_received");
+            sum.sent += number("zk_packets_sent");
+            sum.bytes += number("zk_bytes_received_count") + number("zk_response_bytes");
+        }
+    } catch (const server_silent&) {
+        co_return std::nullopt;
+    } catch (const word_refused&) {
+        co_return std::nullopt;
+    }
+    ++asked_;
+    co_return sum;
+}
+
+}  // namespace corozk::bench

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/trial.hpp"
+
+#include "judge/server_counts.hpp"
+#include "table.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace corozk::bench {
+
+namespace {
+
+/// So many processes may be about to begin: virtual machines that start together are all slow.
+constexpr std::size_t starting_at_once = 4;
+
+/// How often it is looked whether a process has ended, or nothing moves.
+constexpr auto look_interval = std::chrono::milliseconds(20);
+
+/// All have queued when the server has had the same nodes and watches for so long.
+constexpr auto settled_after = std::chrono::milliseconds(500);
+constexpr auto settle_interval = std::chrono::milliseconds(50);
+constexpr auto settle_limit = std::chrono::seconds(10);
+/// Of a server that is not ours, which is not asked.
+constexpr auto blind_settling = std::chrono::seconds(1);
+
+/// For ending by themselves.
+constexpr auto close_limit = std::chrono::seconds(3);
+
+referee::rules rules_for(const job& j, const trial_setup& setup) {
+    referee::rules r;
+    r.limit = setup.limit;
+    r.fair = j.wanted.fair;
+    return r;
+}
+
+/// Runs it, and says whose fault it is.
+template <class Function>
+void about(std::size_t who, Function f) {
+    try {
+        f();
+    } catch (const protocol_error& e) {
+        throw protocol_error(fmt::format("contender {} {}", who + 1, e.what()));
+    }
+}
+
+}  // namespace
+
+trial::trial(job& j, const trial_setup& setup)
+    : job_(j),
+      setup_(setup),
+      path_(j.on.fresh_path("judged")),
+      total_(setup.waiters + setup.limit),
+      referee_(rules_for(j, setup), total_) {}
+
+std::string trial::text_for(std::string_view text, std::size_t who) const {
+    const std::pair<std::string_view, std::string> values[] = {
+        {"{hosts}", job_.on.hosts()},
+        {"{path}", path_},
+        {"{number}", std::to_string(who + 1)},
+        {"{limit}", std::to_string(setup_.limit)},
+        {"{session-timeout}", std::to_string(job_.wanted.session_timeout.count())}};
+    std::string result(text);
+    for (const auto& [name, value] : values) {
+        for (std::size_t at = 0; (at = result.find(name, at)) != result.npos; at += value.size())
+            result.replace(at, name.size(), value);
+    }
+    return result;
+}
+
+void trial::start_one() {
+    std::size_t who = processes_.size();
+    judged_process::start s;
+    for (const auto& word : job_.wanted.judged_command)
+        s.command.push_back(text_for(word, who));
+    s.environment = {{"COROZK_BENCH_HOSTS", text_for("{hosts}", who)},
+                     {"COROZK_BENCH_PATH", text_for("{path}", who)},
+                     {"COROZK_BENCH_NUMBER", text_for("{number}", who)},
+                     {"COROZK_BENCH_LIMIT", text_for("{limit}", who)},
+                     {"COROZK_BENCH_SESSION_TIMEOUT_MS", text_for("{session-timeout}", who)}};
+    s.folder = folder_.path() / std::to_string(who + 1);
+    started_.push_back(clock::now());
+    ended_.push_back(false);
+    processes_.emplace_back(timer_->get_executor(), s, [this] {
+        listen();
+        timer_->cancel();
+    });
+}
+
+void trial::hear(std::size_t who, const std::string& line, clock::time_point now) {
+    if (!closing_)
+        about(who, [&] { referee_.said(who, parse_statement(line), now); });
+}
+
+/// Whoever said something first is not known from which pipe was read first. So all of them are
+/// read, and it is assumed what speaks for the recipe: `releasing` was before `holding`.
+void trial::listen_or_throw(clock::time_point now) {
+    for (std::size_t i = 0; i < processes_.size(); ++i)
+        about(i, [&] { processes_[i].lines(); });
+    for (bool heard = true; heard;) {
+        heard = false;
+        std::size_t grant = processes_.size();
+        for (std::size_t i = 0; i < processes_.size(); ++i) {
+            auto& lines = processes_[i].lines();
+            while (!lines.empty() && !lines.front().starts_with("holding")) {
+                hear(i, lines.front(), now);
+                lines.pop_front();
+                heard = true;
+            }
+            bool better =
+                grant == processes_.size() || processes_[grant].lines().size() < lines.size();
+            if (!lines.empty() && better)
+                grant = i;
+        }
+        if (grant < processes_.size()) {
+            auto& lines = processes_[grant].lines();
+            hear(grant, lines.front(), now);
+            lines.pop_front();
+            heard = true;
+        }
+    }
+    note_ends(now);
+}
+
+void trial::note_ends(clock::time_point now) {
+    for (std::size_t i = 0; i < processes_.size(); ++i) {
+        if (ended_[i])
+            continue;
+        auto how = processes_[i].end();
+        if (!how || !processes_[i].lines().empty())
+            continue;  // what it said last comes first
+        ended_[i] = true;
+        if (!closing_)
+            about(i, [&] { referee_.ended(i, now, *how); });
+    }
+}
+
+void trial::listen() {
+    if (problem_)
+        return;
+    try {
+        listen_or_throw(clock::now());
+    } catch (...) {
+        problem_ = std::current_exception();
+    }
+}
+
+void trial::check_starts(clock::time_point now) const {
+    for (std::size_t i = 0; i < processes_.size(); ++i) {
+        if (referee_.silent(i) && now - started_[i] > job_.wanted.deadline)
+            throw protocol_error(
+                fmt::format("contender {} has not said 'waiting' within {} s: is "
+                            "its output flushed after each line?",
+                            i + 1,
+                            job_.wanted.deadline.count()));
+    }
+}
+
+bool trial::stalled(clock::time_point now) {
+    clock::duration patience = job_.wanted.stall;
+    // A session lives on for its timeout, rounded up to the server's ticks.
+    if (kills_ > 0 || referee_.faults(fault_kind::death) > 0)
+        patience += 2 * job_.wanted.session_timeout;
+    auto since = referee_.idle_since();
+    if (!since || now - *since < patience)
+        return false;
+    referee_.stalled(now - *since);
+    return true;
+}
+
+boost::asio::awaitable<void> trial::pause() {
+    auto until = clock::now() + look_interval;
+    if (passing_ && !job_.wanted.holds_itself) {
+        for (std::size_t i = 0; i < processes_.size(); ++i) {
+            if (referee_.holds(i))
+                until = std::min(until, referee_.held_since(i) + job_.wanted.hold);
+        }
+    }
+    timer_->expires_at(until);
+    co_await timer_->async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    listen();
+    if (problem_)
+        std::rethrow_exception(problem_);
+    if (closing_)
+        co_return;
+    auto now = clock::now();
+    check_starts(now);
+    stalled_ = stalled_ || stalled(now);
+}
+
+/// Whether somebody who should have held it from the beginning has ended, and nobody else will.
+bool trial::first_ones_fail() const {
+    if (processes_.size() != setup_.limit || referee_.grants() >= setup_.limit)
+        return false;
+    for (std::size_t i = 0; i < processes_.size(); ++i) {
+        if (referee_.silent(i) || referee_.waits(i))
+            return false;
+    }
+    return true;
+}
+
+/// Those who hold it first, then the waiters.
+boost::asio::awaitable<void> trial::fill() {
+    while (!stalled_) {
+        std::size_t silent = 0;
+        for (std::size_t i = 0; i < processes_.size(); ++i)
+            silent += referee_.silent(i) ? 1 : 0;
+        std::size_t next = processes_.size();
+        bool may_start =
+            next < setup_.limit || (next < total_ && referee_.grants() >= setup_.limit);
+        if (may_start && silent < starting_at_once) {
+            start_one();
+            continue;
+        }
+        if ((next == total_ && silent == 0) || (!may_start && first_ones_fail()))
+            co_return;
+        job_.on.shown().update("processes that wait", referee_.waiting(), setup_.waiters);
+        co_await pause();
+    }
+}
+
+boost::asio::awaitable<void> trial::settle() {
+    auto began = clock::now();
+    auto same_since = began;
+    std::pair<std::int64_t, std::int64_t> seen;
+    for (auto next = began; !stalled_;) {
+        auto now = clock::now();
+        if (!job_.on.owns_servers()) {
+            if (now - began > blind_settling)
+                co_return;
+        } else if (now >= next) {
+            std::pair current(job_.on.nodes(), job_.on.watches());
+            if (current != seen)
+                same_since = now;
+            seen = current;
+            next = now + settle_interval;
+            if (now - same_since > settled_after || now - began > settle_limit)
+                co_return;
+        }
+        co_await pause();
+    }
+}
+
+/// Tells those to release who have held it long enough, or kills them.
+void trial::act(clock::time_point now) {
+    for (std::size_t i = 0; i < processes_.size(); ++i) {
+        if (!referee_.holds(i) || now < referee_.held_since(i) + job_.wanted.hold)
+            continue;
+        if (kills_ < job_.wanted.kills && referee_.waiting() > 0) {
+            ++kills_;
+            processes_[i].kill();
+            referee_.killed(i, clock::now());
+            ended_[i] = true;
+        } else if (!job_.wanted.holds_itself) {
+            // The order of these two decides what a hand-over is measured from.
+            referee_.told(i, clock::now());
+            processes_[i].send("release");
+        }
+    }
+}
+
+bool trial::over() const {
+    if (stalled_)
+        return true;
+    std::size_t passed_on = referee_.grants() - grants_before_;
+    return passed_on >= setup_.waiters || (referee_.waiting() == 0 && referee_.holders() == 0);
+}
+
+boost::asio::awaitable<void> trial::pass_on() {
+    passing_ = true;
+    while (!over()) {
+        act(clock::now());
+        job_.on.shown().update("passing it on", referee_.grants() - grants_before_, setup_.waiters);
+        co_await pause();
+    }
+}
+
+boost::asio::awaitable<void> trial::run(result& r) {
+    timer_ = std::make_unique<boost::asio::steady_timer>(co_await boost::asio::this_coro::executor);
+    auto began = clock::now();
+    co_await fill();
+    r.add("queue_s", to_seconds(clock::now() - began));
+    co_await settle();
+    grants_before_ = referee_.grants();
+    server_counts counts(job_.on);
+    auto before = co_await counts.take();
+    began = clock::now();
+    co_await pass_on();
+    r.add("drain_s", to_seconds(clock::now() - began));
+    auto after = co_await counts.take();
+    auto passed_on = static_cast<double>(referee_.grants() - grants_before_);
+    r.add("handovers", passed_on);
+    if (before && after && passed_on > 0) {
+        auto requests = static_cast<double>(after->received - before->received);
+        auto sent = static_cast<double>(after->sent - before->sent);
+        auto bytes = static_cast<double>(after->bytes - before->bytes);
+        r.add("requests_per_handover", requests / passed_on);
+        r.add("notifications_per_handover", (sent - requests) / passed_on);
+        r.add("bytes_per_handover", bytes / passed_on);
+    }
+    add_figures(r);
+    co_await close();
+}
+
+void trial::add_figures(result& r) const {
+    const latencies& times = referee_.handovers();
+    if (!times.empty()) {
+        r.add("handover_us.p50", times.p50()).add("handover_us.p99", times.p99());
+        r.add("handover_us.max", times.max()).add(times);
+    }
+    const latencies& takeovers = referee_.takeovers();
+    if (!takeovers.empty())
+        r.add("takeover_us.p50", takeovers.p50()).add("takeover_us.max", takeovers.max());
+    r.add("most_holders", static_cast<double>(referee_.most_holders()));
+    r.add("overtakings", static_cast<double>(referee_.overtakings()));
+    r.add("losses", static_cast<double>(referee_.losses()));
+    for (fault_kind kind :
+         {fault_kind::exclusion, fault_kind::order, fault_kind::stall, fault_kind::death})
+        r.add(fmt::format("faults.{}", to_string(kind)),
+              static_cast<double>(referee_.faults(kind)));
+}
+
+/// Lets them end by themselves, for a while: the server need not wait for their sessions' ends then.
+boost::asio::awaitable<void> trial::close() {
+    closing_ = true;
+    for (auto& process : processes_)
+        process.close_input();
+    auto until = clock::now() + close_limit;
+    while (clock::now() < until && std::find(ended_.begin(), ended_.end(), false) != ended_.end())
+        co_await pause();
+}
+
+}  // namespace corozk::bench

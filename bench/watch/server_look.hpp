@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace corozk::bench {
+
+using session_number = std::uint64_t;
+
+/// Of one connection.
+struct session_counts {
+    std::int64_t received = 0;
+    std::int64_t sent = 0;  ///< responses and notifications
+    std::string last_operation;
+};
+
+/// A server's answers at one moment; what it refuses to tell is empty.
+struct server_look {
+    std::map<std::string, double, std::less<>> counters;                    ///< mntr
+    std::map<std::string, std::set<session_number>, std::less<>> watchers;  ///< wchp
+    std::map<session_number, session_counts> sessions;                      ///< cons
+    std::string summary;                                                    ///< wchs
+    std::size_t questions = 0;  ///< how many words it had been asked before `mntr`, and this one
+
+    double counter(std::string_view name) const;
+};
+
+/// So many watches; 0 if the text does not say.
+std::uint64_t total_watches(std::string_view wchs);
+
+void parse_mntr(std::string_view text, server_look& l);
+void parse_wchp(std::string_view text, server_look& l);
+void parse_cons(std::string_view text, server_look& l);
+
+}  // namespace corozk::bench

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace corozk::bench {
+
+struct server_address {
+    server_address() = default;
+    server_address(std::string h, std::string p) : host(std::move(h)), port(std::move(p)) {}
+
+    std::string host;
+    std::string port;
+
+    std::string text() const;
+};
+
+/// "a:2181,[::1]:2182/chroot"; a port that is missing is 2181. @throws usage_error
+std::vector<server_address> parse_hosts(std::string_view hosts);
+
+/// The server cannot be asked; the text says why.
+class server_silent : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// The server does not allow the word: its setting 4lw.commands.whitelist.
+class word_refused : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// The answer to one of the four-letter words.
+/// @throws server_silent, word_refused
+boost::asio::awaitable<std::string> ask_server(server_address server,
+                                               std::string word,
+                                               std::chrono::seconds limit);
+
+}  // namespace corozk::bench

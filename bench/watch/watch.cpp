@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arguments.hpp"
+#include "command.hpp"
+#include "table.hpp"
+#include "watch/findings.hpp"
+#include "watch/server_words.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+namespace corozk::bench {
+
+namespace {
+
+constexpr auto answer_limit = std::chrono::seconds(10);
+constexpr std::array<std::string_view, 4> all_words{"mntr", "wchs", "wchp", "cons"};
+
+/// More would be no help.
+constexpr std::size_t most_lines = 20;
+
+/// One of the servers, from look to look.
+class observed_server {
+public:
+    explicit observed_server(server_address address) : address_(std::move(address)) {}
+
+    const server_address& address() const noexcept { return address_; }
+
+    boost::asio::awaitable<server_look> take(std::size_t most_watches) {
+        server_look l;
+        l.summary = co_await ask("wchs");
+        if (auto watches = total_watches(l.summary); watches > most_watches) {
+            remark(
+                fmt::format("it has {} watches: not asked for all of them, --most-watches allows "
+                            "{}",
+                            count_text(static_cast<double>(watches)),
+                            count_text(most_watches)));
+        } else {
+            parse_wchp(co_await ask("wchp"), l);
+        }
+        parse_cons(co_await ask("cons"), l);
+        l.questions = asked_;
+        parse_mntr(co_await ask("mntr"), l);
+        if (refused_.size() == all_words.size())
+            throw server_silent(refusals());
+        co_return l;
+    }
+
+    /// What is to be said once, and was not yet.
+    std::vector<std::string> take_remarks() {
+        if (!refused_.empty() && !told_refusals_) {
+            told_refusals_ = true;
+            new_remarks_.push_back(refusals());
+        }
+        return std::exchange(new_remarks_, {});
+    }
+
+private:
+    /// "" if the server refuses this word.
+    boost::asio::awaitable<std::string> ask(std::string word) {
+        std::string answer;
+        if (refused_.contains(word))
+            co_return answer;
+        ++asked_;
+        try {
+            answer = co_await ask_server(address_, word, answer_limit);
+        } catch (const word_refused&) {
+            refused_.insert(word);
+        }
+        co_return answer;
+    }
+
+    std::string refusals() const {
+        std::string text = fmt::format(
+            "{} refuses {}; zoo.cfg allows it: "
+            "4lw.commands.whitelist={}",
+            address_.text(),
+            fmt::join(refused_, ", "),
+            fmt::join(all_words, ","));
+        if (refused_.contains("wchp"))
+            text += "; without wchp no path can be named";
+        if (refused_.contains("cons"))
+            text += "; without cons it is not known which sessions woke";
+        return text;
+    }
+
+    void remark(std::string text) {
+        if (remarks_.insert(text).second)
+            new_remarks_.push_back(fmt::format("{}: {}", address_.text(), text));
+    }
+
+    server_address address_;
+    std::size_t asked_ = 0;
+    std::set<std::string> refused_;
+    bool told_refusals_ = false;
+    std::set<std::string> remarks_;
+    std::vector<std::string> new_remarks_;
+};
+
+std::string time_text() {
+    return fmt::format("{:%H:%M:%S}", fmt::localtime(std::time(nullptr)));
+}
+
+/// Looks again and again, and says what it sees.
+class observation {
+public:
+    explicit observation(job& j) : job_(j) {
+        for (auto& address : parse_hosts(j.wanted.hosts))
+            servers_.emplace_back(std::move(address));
+        before_.resize(servers_.size());
+    }
+
+    boost::asio::awaitable<void> run() {
+        boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor);
+        const settings& wanted = job_.wanted;
+        auto next = clock::now();
+        for (std::size_t i = 0; wanted.looks == 0 || i < wanted.looks; ++i) {
+            timer.expires_at(next);
+            co_await timer.async_wait(boost::asio::use_awaitable);
+            next = clock::now() + wanted.interval;
+            bool heard = false;
+            for (std::size_t s = 0; s < servers_.size(); ++s) {
+                bool answered = co_await look_at(s);
+                heard = heard || answered;
+            }
+            if (!heard && i == 0)
+                throw std::runtime_error("no server tells anything");
+        }
+    }
+
+private:
+    boost::asio::awaitable<bool> look_at(std::size_t index) {
+        observed_server& server = servers_[index];
+        server_look now;
+        try {
+            now = co_await server.take(job_.wanted.most_watches);
+        } catch (const server_silent& e) {
+            say(fmt::format("{}  {}\n", time_text(), e.what()));
+            before_[index].reset();
+            co_return false;
+        }
+        for (const auto& text : server.take_remarks())
+            say(fmt::format("{}  {}\n", time_text(), text));
+        report(server, before_[index], now);
+        before_[index] = std::move(now);
+        co_return true;
+    }
+
+    void report(const observed_server& server,
+                const std::optional<server_look>& before,
+                const server_look& now) {
+        std::string name = server.address().text();
+        std::size_t crowd = job_.wanted.crowd;
+        say(fmt::format("{}  {}: {}\n", time_text(), name, state_text(before, now)));
+        auto found = before ? findings_between(*before, now, crowd) : findings_of(now, crowd);
+        std::sort(found.begin(), found.end(), [](const finding& a, const finding& b) {
+            return std::tuple(a.kind, -a.sessions) < std::tuple(b.kind, -b.sessions);
+        });
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            if (i < most_lines)
+                say(fmt::format("          {}\n", found[i].text()));
+            add(name, found[i]);
+        }
+        if (found.size() > most_lines)
+            say(fmt::format("          and {} more\n", found.size() - most_lines));
+    }
+
+    static std::string state_text(const std::optional<server_look>& before,
+                                  const server_look& now) {
+        std::string text = fmt::format("{} sessions", count_text(now.sessions.size()));
+        std::size_t watches = 0;
+        for (const auto& [path, watchers] : now.watchers)
+            watches += watchers.size();
+        if (watches > 0) {
+            text += fmt::format(
+                ", {} watches on {} nodes", count_text(watches), count_text(now.watchers.size()));
+        } else if (auto all = total_watches(now.summary); all > 0) {
+            text += fmt::format(", {} watches", count_text(static_cast<double>(all)));
+        }
+        if (before && !now.counters.empty()) {
+            double requests = now.counter("zk_packets_received") -
+                              before->counter("zk_packets_received") -
+                              static_cast<double>(now.questions - before->questions);
+            text += fmt::format("; {} requests and {} notifications since the last look",
+                                count_text(std::max(requests, 0.0)),
+                                count_text(notifications_between(*before, now)));
+        }
+        return text;
+    }
+
+    /// Of the same path there is one row, with a figure for each look.
+    void add(const std::string& server, const finding& f) {
+        auto key = std::tuple(server, f.kind, f.path);
+        auto [at, is_new] = rows_.try_emplace(key, job_.results.size());
+        if (is_new) {
+            result row;
+            row.set("finding", to_string(f.kind)).set("server", server).set("path", f.path);
+            job_.results.push_back(std::move(row));
+        }
+        result& row = job_.results[at->second];
+        row.add("sessions", f.sessions);
+        if (f.kind == finding_kind::herd || f.kind == finding_kind::broadcast)
+            row.add("proceeded", f.proceeded);
+        if (f.kind == finding_kind::listing)
+            row.add("reads", f.reads).add("bytes_per_read", f.bytes);
+        else if (f.kind != finding_kind::crowd)
+            row.add("notifications", f.notifications);
+        if (f.kind == finding_kind::herd)
+            job_.exit_code = 1;
+    }
+
+    static void say(const std::string& text) {
+        fmt::print("{}", text);
+        std::fflush(stdout);
+    }
+
+    job& job_;
+    std::vector<observed_server> servers_;
+    std::vector<std::optional<server_look>> before_;
+    std::map<std::tuple<std::string, finding_kind, std::string>, std::size_t> rows_;
+};
+
+boost::asio::awaitable<void> run_watch(job& j) {
+    observation o(j);
+    co_await o.run();
+}
+
+void check_watch(const settings& s) {
+    if (s.hosts.empty())
+        throw usage_error(
+            "watch: which servers? --hosts HOST:PORT[,HOST:PORT...] names all of them\nSee "
+            "corozk-bench watch --help.");
+    parse_hosts(s.hosts);
+}
+
+void defaults_of_watch(settings& s) {
+    s.look_only = true;
+    s.show_progress = false;
+}
+
+}  // namespace
+
+command watch_command() {
+    return command{
+        "watch",
+        "looks for herds in an ensemble that is in use, and changes nothing there",
+        "Asks each of --hosts now and then for its counters, connections and watches, and "
+        "compares: "
+        "which paths do many sessions watch, which of these sessions were sent notifications, and "
+        "how many of them wait for the same again? 'herd at PATH: N sessions woke T times for M "
+        "that "
+        "could proceed' says that T - M times were for nothing; 'broadcast' that a node's data "
+        "changed, or that all went on; 'crowd' (at the first look) that many watch a node; 'burst' "
+        "that the server counts many watches for an event, but their path is not known; 'large "
+        "reads' is what long listings look like. "
+        "Name all servers, for each knows its own sessions only. No session is opened. The words "
+        "mntr, wchs, wchp and cons have to be allowed by each server "
+        "(4lw.commands.whitelist=mntr,wchs,wchp,cons in its zoo.cfg); what is refused is said, and "
+        "done without. wchp costs the server: it writes a line for each watch, and watches cannot "
+        "be set meanwhile. So it is not asked while there are more than --most-watches, and "
+        "--interval should not be short. Watches of children are not listed by wchp. "
+        "The exit code is 1 if a herd was seen.",
+        {"--interval", "--looks", "--once", "--crowd", "--most-watches"},
+        defaults_of_watch,
+        run_watch,
+        check_watch};
+}
+
+}  // namespace corozk::bench

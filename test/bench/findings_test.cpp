@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "watch/findings.hpp"
+
+#include "watch/server_words.hpp"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+namespace corozk::testing::findings_test {
+
+using namespace corozk::bench;
+
+namespace {
+
+constexpr std::size_t crowd = 10;
+
+/// Sessions 1 to 20, which have sent and got so many packets.
+server_look with_sessions(std::int64_t received, std::int64_t sent) {
+    server_look l;
+    std::string cons;
+    for (int i = 1; i <= 20; ++i)
+        cons += fmt::format(
+            " /127.0.0.1:5{:04}[1](queued=0,recved={},sent={},sid=0x10{:x},lop=GETC,"
+            "est=1,to=10000,lcxid=0x2,lzxid=0x8,lresp=1,llat=0)\n",
+            i,
+            received,
+            sent,
+            i);
+    cons += " /127.0.0.1:59428[0](queued=0,recved=1,sent=0)\n\n";
+    parse_cons(cons, l);
+    return l;
+}
+
+void watch(server_look& l, const std::string& path, int first, int last) {
+    std::string wchp = path + "\n";
+    for (int i = first; i <= last; ++i)
+        wchp += fmt::format("\t0x10{:x}\n", i);
+    parse_wchp(wchp, l);
+}
+
+void fired(server_look& l, std::string_view what, int events, int watches) {
+    parse_mntr(fmt::format("zk_version\tx\nzk_cnt_node_{0}_watch_count\t{1}\n"
+                           "zk_sum_node_{0}_watch_count\t{2}\n",
+                           what,
+                           events,
+                           watches),
+               l);
+}
+
+}  // namespace
+
+TEST_CASE("findings: everybody woke for one") {
+    server_look before = with_sessions(5, 5);
+    CHECK(before.sessions.size() == 20);
+    server_look after = with_sessions(7, 8);
+    watch(before, "/job/lock", 1, 20);
+    watch(after, "/job/lock", 2, 20);
+    auto found = findings_between(before, after, crowd);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].kind == finding_kind::herd);
+    CHECK(found[0].text() ==
+          "herd at /job/lock: 20 sessions woke 20 times for 1 that could proceed");
+    CHECK(findings_between(before, after, 21).empty());
+}
+
+TEST_CASE("findings: the next leader's node is the same to those who wait") {
+    server_look before = with_sessions(5, 5);
+    server_look after = with_sessions(7, 8);
+    watch(before, "/job/node-0000000000", 1, 19);
+    watch(after, "/job/node-0000000001", 3, 19);
+    watch(after, "/job/node-1", 1, 2);  // another node: no sequence
+    auto found = findings_between(before, after, crowd);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].kind == finding_kind::herd);
+    CHECK(found[0].sessions == 19);
+    CHECK(found[0].proceeded == 2);
+}
+
+TEST_CASE("findings: who only watches, sleeps or has something to do is no herd") {
+    server_look before = with_sessions(5, 5);
+    watch(before, "/config", 1, 20);
+    SECTION("nothing was sent") {
+        server_look after = with_sessions(9, 9);  // pings
+        watch(after, "/config", 1, 20);
+        CHECK(findings_between(before, after, crowd).empty());
+        CHECK(findings_of(before, crowd).at(0).text() ==
+              "crowd at /config: 20 sessions watch it, and a change wakes them all");
+    }
+    SECTION("data has changed, and all watch again") {
+        server_look after = with_sessions(7, 8);
+        watch(after, "/config", 1, 20);
+        fired(after, "changed", 1, 20);
+        fired(after, "deleted", 0, 0);
+        auto found = findings_between(before, after, crowd);
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].kind == finding_kind::broadcast);
+        fired(after, "deleted", 1, 20);
+        CHECK(findings_between(before, after, crowd).at(0).kind == finding_kind::herd);
+    }
+    SECTION("a barrier was opened, and all go on") {
+        server_look after = with_sessions(7, 8);
+        auto found = findings_between(before, after, crowd);
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].kind == finding_kind::broadcast);
+        // All have had their turn, but woke for each other's.
+        found = findings_between(before, with_sessions(17, 27), crowd);
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].kind == finding_kind::herd);
+    }
+    SECTION("they watch it, and were woken for something else, one by one") {
+        server_look after = with_sessions(7, 8);
+        watch(after, "/config", 1, 20);
+        fired(after, "deleted", 20, 20);
+        CHECK(findings_between(before, after, crowd).empty());
+        fired(after, "deleted", 1, 20);
+        CHECK(findings_between(before, after, crowd).size() == 1);
+    }
+    SECTION("each has its own") {
+        server_look one_each = with_sessions(5, 5);
+        for (int i = 1; i <= 20; ++i)
+            watch(one_each, fmt::format("/lock/n-{:010}", i), i, i);
+        server_look after = with_sessions(7, 8);
+        fired(after, "deleted", 20, 20);
+        CHECK(findings_between(one_each, after, crowd).empty());
+    }
+}
+
+TEST_CASE("findings: what is refused is made up for by counters") {
+    server_look before;
+    server_look after;
+    fired(before, "deleted", 1, 1);
+    fired(after, "deleted", 4, 301);
+    auto found = findings_between(before, after, crowd);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].text() ==
+          "burst: nodes that were deleted woke 100 watches each (300 in all); their path is not "
+          "known");
+}
+
+TEST_CASE("findings: long listings show as large reads of a part of the tree") {
+    server_look before = with_sessions(5, 5);
+    server_look after = with_sessions(7, 7);
+    parse_mntr("zk_cnt_app_read_per_namespace\t10\nzk_sum_app_read_per_namespace\t1000\n", before);
+    parse_mntr("zk_cnt_app_read_per_namespace\t30\nzk_sum_app_read_per_namespace\t1001000\n",
+               after);
+    auto found = findings_between(before, after, crowd);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].path == "/app");
+    CHECK(found[0].bytes == 50'000);
+    CHECK(found[0].reads == 20);
+    CHECK(found[0].sessions == 20);
+}
+
+TEST_CASE("findings: host lists") {
+    auto all = parse_hosts("a,b:2182,[::1]:2183/app/x");
+    REQUIRE(all.size() == 3);
+    CHECK(all[0].text() == "a:2181");
+    CHECK(all[1].text() == "b:2182");
+    CHECK(all[2].text() == "[::1]:2183");
+    CHECK_THROWS(parse_hosts("a:b"));
+    CHECK_THROWS(parse_hosts(":2181"));
+}
+
+}  // namespace corozk::testing::findings_test

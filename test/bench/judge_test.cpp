@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// `corozk-bench judge` with recipes that are right, and with some that are wrong on purpose.
+#include "bench_run.hpp"
+
+#include <boost/json/serialize.hpp>
+
+#include <cstdlib>
+
+namespace corozk::testing::judge_test {
+
+using namespace corozk::testing;
+
+namespace {
+
+/// A lock of the machine's, without ZooKeeper: the file is the first argument.
+const std::string by_flock =
+    "echo waiting; exec 9> \"$0\"; flock 9; echo holding; read -r told; flock -u 9; "
+    "echo released; read -r end";
+
+const std::string no_lock = "echo waiting; echo holding; read -r told; echo released; read -r end";
+
+/// Nobody removes the folder: the first one keeps it.
+const std::string never_given_back =
+    "echo waiting; until mkdir \"$0\" 2> /dev/null; do sleep 0.05; done; echo holding; "
+    "read -r told; echo released; read -r end";
+
+class judged {
+public:
+    int run(const std::string& script, std::vector<std::string> options = {}) {
+        return run_command({"sh", "-c", script, bench_.path("lock")}, std::move(options));
+    }
+
+    int run_command(const std::vector<std::string>& command, std::vector<std::string> options) {
+        options.emplace_back("--");
+        options.insert(options.end(), command.begin(), command.end());
+        return bench_.run_small("judge", options);
+    }
+
+    std::string out() const { return bench_.out(); }
+    bool says(const std::string& text) const { return out().find(text) != std::string::npos; }
+
+    boost::json::object row(std::size_t index = 0) const {
+        return bench_.rows().at(index).as_object();
+    }
+    std::string verdict() const { return row().at("verdict").as_string().c_str(); }
+    double figure(const char* key) const { return row().at(key).to_number<double>(); }
+    double faults(const char* kind) const {
+        return row().at("faults").as_object().at(kind).to_number<double>();
+    }
+
+    bench_run& bench() { return bench_; }
+
+private:
+    bench_run bench_;
+};
+
+bool succeeds(std::vector<std::string> command) {
+    process_options what;
+    what.command = std::move(command);
+    process_guard process(what);
+    return process.wait(std::chrono::minutes(2)) && process.exit_status() == 0;
+}
+
+std::string example(const std::string& name) {
+    return std::string(COROZK_JUDGE_EXAMPLES) + "/" + name;
+}
+
+}  // namespace
+
+TEST_CASE("judge: a lock that is one is correct, and has a report") {
+    judged j;
+    int code = j.run(by_flock,
+                     {"--waiters", "3,6", "--name", "flock", "--report", j.bench().path("report")});
+    INFO(j.out());
+    REQUIRE(code == 0);
+    REQUIRE(j.bench().rows().size() == 2);
+    for (std::size_t i : {0, 1}) {
+        auto row = j.row(i);
+        INFO(boost::json::serialize(row));
+        CHECK(row.at("verdict") == "correct");
+        CHECK(row.at("implementation") == "flock");
+        CHECK(row.at("handovers") == row.at("waiters"));
+        CHECK(row.at("handover_us").as_object().at("p50").to_number<double>() > 0);
+        CHECK(row.at("most_holders").to_number<int>() == 1);
+    }
+    std::filesystem::path report = j.bench().path("report");
+    CHECK(content_of(report / "index.html").find("flock") != std::string::npos);
+    CHECK(std::filesystem::exists(report / "handover-latency-lock-each.svg"));
+}
+
+TEST_CASE("judge: a recipe that locks nothing violates exclusion") {
+    judged j;
+    int code = j.run(no_lock, {"--waiters", "3"});
+    INFO(j.out());
+    REQUIRE(code == 1);
+    CHECK(j.verdict() == "WRONG");
+    CHECK(j.faults("exclusion") == 3);
+    CHECK(j.figure("most_holders") == 4);
+    CHECK(j.says("exclusion (3 times): first, contender "));
+
+    REQUIRE(j.run(no_lock, {"--waiters", "2", "--limit", "2"}) == 1);  // 4 hold it, 2 may
+    CHECK(j.faults("exclusion") == 2);
+    CHECK(j.says("held it while 2 others did, and 2 may"));
+}
+
+TEST_CASE("judge: a lock that is never handed over is a stall") {
+    judged j;
+    int code = j.run(never_given_back, {"--waiters", "2", "--stall", "1"});
+    INFO(j.out());
+    REQUIRE(code == 1);
+    CHECK(j.verdict() == "WRONG");
+    CHECK(j.faults("stall") == 1);
+    CHECK(j.faults("exclusion") == 0);
+    CHECK(j.says("stall: nobody has got it for "));
+    CHECK(j.figure("handovers") == 0);
+}
+
+TEST_CASE("judge: who dies while it holds is found, and who is killed is replaced") {
+    judged j;
+    std::string dies =
+        "echo waiting; exec 9> \"$0\"; flock 9; echo holding; "
+        "echo no more coffee >&2; exit 3";
+    int code = j.run(dies, {"--waiters", "2"});
+    INFO(j.out());
+    REQUIRE(code == 1);
+    CHECK(j.faults("death") == 3);
+    CHECK(j.says("which held it, ended with exit code 3 (on standard error: no more coffee)"));
+
+    REQUIRE(j.run(by_flock, {"--waiters", "4", "--kill", "2"}) == 0);
+    CHECK(j.verdict() == "correct");
+    CHECK(j.figure("handovers") == 4);
+    CHECK(j.row().at("takeover_us").as_object().at("p50").to_number<double>() > 0);
+}
+
+TEST_CASE("judge: a process may hold it as long as it likes, and ask again") {
+    judged j;
+    std::string itself =
+        "echo waiting; exec 9> \"$0\"; flock 9; echo holding 1; echo releasing; "
+        "flock -u 9; echo released; read -r end";
+    int code = j.run(itself, {"--waiters", "3", "--hold", "own"});
+    INFO(j.out());
+    REQUIRE(code == 1);  // the tokens are all the same
+    CHECK(j.faults("exclusion") == 3);
+    CHECK(j.says("is not larger than the one before, 1"));
+    itself.replace(itself.find("holding 1"), 9, "holding");
+    REQUIRE(j.run(itself, {"--waiters", "3", "--hold", "own"}) == 0);
+    CHECK(j.figure("most_holders") == 1);
+
+    std::string again =
+        "exec 9> \"$0\"; while echo waiting; do flock 9; echo holding; read -r told || "
+        "exit 0; flock -u 9; echo released; done";
+    REQUIRE(j.run(again, {"--waiters", "2"}) == 0);
+    CHECK(j.figure("handovers") == 2);
+    CHECK(j.figure("most_holders") == 1);
+}
+
+TEST_CASE("judge: what cannot be judged is said in words") {
+    judged j;
+    CHECK(j.bench().run({"judge", "--waiters", "3"}) == 2);
+    CHECK(j.says("judge: which program? It comes last, after --"));
+    CHECK(j.bench().run({"judge", "--", "no-such-program"}) == 2);
+    CHECK(j.says("judge: cannot start 'no-such-program': there is no such program in PATH"));
+    CHECK(j.bench().run({"judge", "--", "/etc/passwd"}) == 2);
+    CHECK(j.says("judge: cannot start '/etc/passwd': there is no such program\n"));
+
+    CHECK(j.run("echo waiting; echo 'Lock acquired!'; read -r end") == 2);
+    CHECK(j.says("judge: contender 1 said 'Lock acquired!', which is not waiting, queued"));
+    CHECK(j.run("echo 'no module named kazoo' >&2; exit 4") == 2);
+    CHECK(
+        j.says("judge: contender 1 ended with exit code 4 (on standard error: no module named "
+               "kazoo) before it said 'waiting'"));
+    CHECK(j.run("exec yes") == 2);
+    CHECK(j.says("judge: contender 1 said 'y', which is not"));
+    CHECK(j.run("read -r end", {"--deadline", "1"}) == 2);
+    CHECK(j.says("has not said 'waiting' within 1 s: is its output flushed"));
+}
+
+TEST_CASE("judge: the examples are correct") {
+    judged j;
+#ifdef COROZK_PROGRAM_DIR
+    SECTION("the program corozk lock") {
+        std::string path = std::string("PATH=") + COROZK_PROGRAM_DIR + ":" + std::getenv("PATH");
+        int code =
+            j.run_command({"env", path, example("corozk_lock.sh")}, {"--waiters", "4", "--fair"});
+        INFO(j.out());
+        REQUIRE(code == 0);
+        CHECK(j.figure("handovers") == 4);
+        int killed = j.run_command({"env", path, example("corozk_lock.sh")},
+                                   {"--waiters", "2", "--kill", "1", "--session-timeout", "1000"});
+        INFO(j.out());
+        REQUIRE(killed == 0);
+        CHECK(j.row().at("takeover_us").as_object().at("p50").to_number<double>() > 0);
+    }
+#endif
+    SECTION("Kazoo") {
+        if (!succeeds({"/usr/bin/python3", "-c", "import kazoo"})) {
+            WARN("not installed: Debian's package python3-kazoo");
+            return;
+        }
+        for (const char* limit : {"1", "2"}) {
+            int code =
+                j.run_command({example("kazoo_lock.py")}, {"--waiters", "4", "--limit", limit});
+            INFO(j.out());
+            REQUIRE(code == 0);
+            CHECK(j.figure("handovers") == 4);
+            CHECK(j.figure("requests_per_handover") >= 1);
+            CHECK(j.figure("bytes_per_handover") > 0);
+            CHECK(j.row().at("herd") == "no");
+        }
+        int code = j.run_command({example("herd_lock.py")}, {"--waiters", "12", "--hold", "50"});
+        INFO(j.out());
+        REQUIRE(code == 0);
+        CHECK(j.row().at("herd") == "yes");
+        CHECK(j.says("12 waiters: a herd: "));
+    }
+    SECTION("Curator") {
+        std::string jars;
+        for (const char* name : {"curator-recipes",
+                                 "curator-framework",
+                                 "curator-client",
+                                 "guava",
+                                 "zookeeper",
+                                 "zookeeper-jute",
+                                 "slf4j-api",
+                                 "slf4j-nop"})
+            jars += std::string(":/usr/share/java/") + name + ".jar";
+        std::string classes = j.bench().path("classes");
+        bool compiled =
+            std::filesystem::exists("/usr/share/java/curator-recipes.jar") &&
+            std::filesystem::exists("/usr/bin/javac") &&
+            succeeds({"/usr/bin/javac", "-cp", jars, "-d", classes, example("CuratorLock.java")});
+        if (!compiled) {
+            WARN("not installed: Debian's packages libcurator-recipes-java, default-jdk-headless");
+            return;
+        }
+        int code = j.run_command({"/usr/bin/java", "-cp", classes + jars, "CuratorLock"},
+                                 {"--waiters", "2"});
+        INFO(j.out());
+        REQUIRE(code == 0);
+        CHECK(j.figure("handovers") == 2);
+    }
+}
+
+}  // namespace corozk::testing::judge_test

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/referee.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace corozk::testing::referee_test {
+
+using namespace corozk::bench;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A referee and contenders that speak at given milliseconds.
+struct trial_of {
+    explicit trial_of(std::size_t contenders, std::size_t limit = 1, bool fair = false)
+        : judge(rules_for(limit, fair), contenders) {}
+
+    static referee::rules rules_for(std::size_t limit, bool fair) {
+        referee::rules r;
+        r.limit = limit;
+        r.fair = fair;
+        return r;
+    }
+
+    static clock::time_point at(int ms) { return clock::time_point(1h) + ms * 1ms; }
+    void say(std::size_t who, std::string_view line, int ms) {
+        judge.said(who, parse_statement(line), at(ms));
+    }
+
+    referee judge;
+};
+
+}  // namespace
+
+TEST_CASE("referee: a lock that is passed on in order is correct, and timed from the release") {
+    trial_of t(3);
+    for (std::size_t who = 0; who < 3; ++who)
+        t.say(who, "waiting", 0);
+    t.say(0, "holding 7", 10);
+    t.judge.told(0, t.at(1'000));
+    // The next one may be quicker than the word of the one before.
+    t.say(1, "holding 8", 1'003);
+    t.say(0, "released", 1'004);
+    t.judge.told(1, t.at(2'000));
+    t.say(1, "released", 2'001);
+    t.say(2, "holding 9", 2'005);
+    CHECK(t.judge.correct());
+    CHECK(t.judge.grants() == 3);
+    CHECK(t.judge.most_holders() == 1);
+    CHECK(t.judge.handovers().values() == std::vector<double>{3'000, 5'000});
+    CHECK(t.judge.overtakings() == 0);
+}
+
+TEST_CASE("referee: two holders of a lock are a violation, also if only their tokens show it") {
+    trial_of t(2);
+    t.say(0, "waiting", 0);
+    t.say(1, "waiting", 0);
+    t.say(0, "holding", 10);
+    t.say(1, "holding", 20);
+    CHECK(t.judge.faults(fault_kind::exclusion) == 1);
+    CHECK(t.judge.most_holders() == 2);
+    CHECK(t.judge.fault_texts().at(0).starts_with(
+        "exclusion: contender 2 held it while contender 1 did"));
+
+    trial_of tokens(2);
+    tokens.say(0, "waiting", 0);
+    tokens.say(1, "waiting", 0);
+    tokens.say(0, "holding 5", 10);
+    tokens.judge.told(0, tokens.at(20));
+    tokens.say(1, "holding 5", 30);
+    CHECK(tokens.judge.faults(fault_kind::exclusion) == 1);
+    CHECK(tokens.judge.most_holders() == 1);
+}
+
+TEST_CASE("referee: a hand-over is timed for those only who waited for it") {
+    trial_of t(4);
+    t.say(0, "waiting", 0);
+    t.say(0, "holding", 10);
+    t.judge.told(0, t.at(20));
+    t.say(1, "waiting", 30);  // it was free already
+    t.say(1, "holding", 35);
+    CHECK(t.judge.handovers().empty());
+    // Of two who hold it, both have to leave.
+    t.say(2, "waiting", 40);
+    t.say(3, "waiting", 40);
+    t.say(2, "holding", 50);
+    CHECK(t.judge.faults(fault_kind::exclusion) == 1);
+    t.judge.told(1, t.at(100));
+    t.judge.told(2, t.at(200));
+    t.say(3, "holding", 201);
+    CHECK(t.judge.handovers().values() == std::vector<double>{1'000});
+    CHECK(t.judge.faults(fault_kind::exclusion) == 1);
+}
+
+TEST_CASE("referee: a semaphore has its limit") {
+    trial_of t(4, 2);
+    for (std::size_t who = 0; who < 4; ++who)
+        t.say(who, "waiting", 0);
+    t.say(0, "holding", 10);
+    t.say(1, "holding", 11);
+    CHECK(t.judge.correct());
+    t.judge.told(1, t.at(20));
+    t.say(2, "holding", 22);
+    CHECK(t.judge.correct());
+    CHECK(t.judge.handovers().values() == std::vector<double>{2'000});
+    t.say(3, "holding", 30);
+    CHECK(t.judge.faults(fault_kind::exclusion) == 1);
+    // It takes two releases before the next one may have it.
+    t.judge.told(0, t.at(40));
+    t.say(0, "released", 41);
+    t.say(0, "waiting", 42);
+    t.say(0, "holding", 43);
+    CHECK(t.judge.faults(fault_kind::exclusion) == 2);
+}
+
+TEST_CASE("referee: only who had surely queued can be overtaken") {
+    trial_of t(4, 1, true);
+    t.say(0, "waiting", 0);
+    t.say(0, "holding", 1);
+    t.say(1, "waiting", 100);
+    t.say(2, "waiting", 300);  // 200 ms later: the two may have queued in any order
+    t.judge.told(0, t.at(1'000));
+    t.say(2, "holding", 1'001);
+    CHECK(t.judge.overtakings() == 0);
+    t.say(3, "waiting", 1'100);
+    t.judge.told(2, t.at(1'200));
+    t.say(3, "holding", 1'201);
+    CHECK(t.judge.overtakings() == 1);
+    CHECK(t.judge.faults(fault_kind::order) == 1);
+
+    trial_of certain(3);
+    certain.say(0, "waiting", 0);
+    certain.say(0, "holding", 1);
+    certain.say(1, "waiting", 100);
+    certain.say(1, "queued", 110);
+    certain.say(2, "waiting", 120);
+    certain.judge.told(0, certain.at(200));
+    certain.say(2, "holding", 201);
+    CHECK(certain.judge.overtakings() == 1);
+    CHECK(certain.judge.correct());  // nobody has asked for order
+}
+
+TEST_CASE("referee: it stands still while somebody could have it and waits") {
+    trial_of t(2);
+    CHECK_FALSE(t.judge.idle_since());
+    t.say(0, "waiting", 100);
+    CHECK(t.judge.idle_since() == t.at(100));
+    t.say(0, "holding", 200);
+    t.say(1, "waiting", 300);
+    CHECK_FALSE(t.judge.idle_since());
+    t.judge.told(0, t.at(400));
+    CHECK(t.judge.idle_since() == t.at(400));
+    t.judge.stalled(2s);
+    CHECK(t.judge.fault_texts() ==
+          std::vector<std::string>{"stall: nobody has got it for 2.00 s, although 1 waited; "
+                                   "contender 1 was to release it and has not said that it did"});
+}
+
+TEST_CASE("referee: a death is a fault, unless it was wanted, and then the next is timed") {
+    trial_of t(4);
+    for (std::size_t who = 0; who < 4; ++who)
+        t.say(who, "waiting", 0);
+    t.say(0, "holding", 10);
+    t.judge.killed(0, t.at(1'000));
+    t.say(0, "released", 1'001);  // it had said so before
+    t.say(1, "holding", 5'000);
+    CHECK(t.judge.correct());
+    CHECK(t.judge.takeovers().values() == std::vector<double>{4'000'000});
+    CHECK(t.judge.handovers().empty());
+    t.judge.ended(1, t.at(6'000), "ended with exit code 1");
+    t.judge.ended(2, t.at(6'000), "ended with exit code 1");
+    CHECK(t.judge.faults(fault_kind::death) == 2);
+    CHECK(t.judge.fault_texts().at(0) ==
+          "death (2 times): first, contender 2, which held it, ended with exit code 1");
+    t.say(3, "holding", 7'000);
+    t.judge.told(3, t.at(7'001));
+    t.judge.ended(3, t.at(7'002), "ended with exit code 0");  // without a word: it had released
+    CHECK(t.judge.faults(fault_kind::death) == 2);
+}
+
+TEST_CASE("referee: who releases without having been told says so before") {
+    trial_of t(2);
+    t.say(0, "waiting", 0);
+    t.say(1, "waiting", 0);
+    t.say(0, "holding", 10);
+    t.say(0, "releasing", 20);
+    t.say(1, "holding", 21);
+    t.say(0, "released", 22);
+    CHECK(t.judge.correct());
+    CHECK_THROWS_WITH(t.say(1, "released", 30), Catch::Contains("nobody had told it to release"));
+    t.say(1, "lost", 40);
+    CHECK(t.judge.losses() == 1);
+    CHECK(t.judge.holders() == 0);
+}
+
+TEST_CASE("referee: what makes no sense cannot be judged") {
+    CHECK_THROWS_WITH(parse_statement("got it\x01"),
+                      Catch::Contains("said 'got it?', which is not"));
+    CHECK_THROWS_AS(parse_statement(""), protocol_error);
+    CHECK_THROWS_AS(parse_statement("holding x"), protocol_error);
+    CHECK_THROWS_AS(parse_statement("waiting 5"), protocol_error);
+    CHECK(parse_statement("holding 12\r").token == 12);
+    trial_of t(2);
+    CHECK_THROWS_WITH(t.say(0, "holding", 0), Catch::Contains("without having said 'waiting'"));
+    CHECK_THROWS_AS(t.say(0, "released", 0), protocol_error);
+    CHECK_THROWS_AS(t.say(0, "queued", 0), protocol_error);
+    CHECK_THROWS_WITH(t.judge.ended(1, t.at(0), "ended with exit code 127"),
+                      Catch::Contains("exit code 127 before it said 'waiting'"));
+}
+
+}  // namespace corozk::testing::referee_test

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// `corozk-bench watch` beside a crowd that is a herd, and beside one that is none.
+#include "bench_run.hpp"
+#include "our_recipes.hpp"
+#include "plain_locks.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <exception>
+
+namespace corozk::testing::watch_test {
+
+using namespace corozk;
+using namespace corozk::testing;
+
+namespace {
+
+constexpr std::size_t members = 15;
+
+/// So many clients that want a lock again and again.
+template <class Lock>
+class restless_crowd {
+public:
+    explicit restless_crowd(std::string path) : path_(std::move(path)) {}
+
+    /// Works until the condition holds.
+    template <class Condition>
+    void run_until(Condition condition) {
+        auto work = all();
+        boost::asio::co_spawn(
+            context_, std::move(work), [this](std::exception_ptr e) { problem_ = e; });
+        while (!condition()) {
+            context_.restart();
+            context_.run_for(std::chrono::milliseconds(20));
+            if (problem_)
+                std::rethrow_exception(problem_);
+        }
+    }
+
+    std::size_t grants() const { return grants_; }
+
+private:
+    awaitable<void> all() {
+        client_options options(the_server().hosts());
+        for (std::size_t i = 0; i < members; ++i)
+            clients_.push_back(co_await client::connect(options));
+        co_await Lock::prepare(clients_.front(), path_);
+        for (auto& c : clients_) {
+            auto work = one(c);
+            boost::asio::co_spawn(
+                context_, std::move(work), [this](std::exception_ptr e) { problem_ = e; });
+        }
+    }
+
+    awaitable<void> one(client& c) {
+        bench::contest_setup setup("ours", members);
+        Lock lock(c, path_, setup);
+        boost::asio::steady_timer timer(context_);
+        for (;;) {
+            auto held = co_await lock.acquire(1);
+            ++grants_;
+            timer.expires_after(std::chrono::milliseconds(50));  // what the lock is for
+            co_await timer.async_wait(boost::asio::use_awaitable);
+            co_await held.release();
+        }
+    }
+
+    boost::asio::io_context context_{1};
+    std::string path_;
+    std::vector<client> clients_;
+    std::size_t grants_ = 0;
+    std::exception_ptr problem_;
+};
+
+/// The program, while something else goes on.
+class watching {
+public:
+    explicit watching(const std::vector<std::string>& more, server& at = the_server()) {
+        process_options what;
+        what.command = {COROZK_BENCH, "watch", "--hosts", at.hosts(), "--interval", "1"};
+        what.command.insert(what.command.end(), more.begin(), more.end());
+        what.output = folder_.path() / "out";
+        process_.emplace(what);
+    }
+
+    std::string out() const { return content_of(folder_.path() / "out"); }
+    bool says(const std::string& text) const { return out().find(text) != std::string::npos; }
+    process_guard& process() { return *process_; }
+
+private:
+    temporary_directory folder_;
+    std::optional<process_guard> process_;
+};
+
+}  // namespace
+
+TEST_CASE("watch: a herd is named, with the path of its lock") {
+    restless_crowd<bench::herd_lock> crowd("/watch/herd");
+    watching program({"--looks", "60"});
+    std::string line = "herd at /watch/herd/lock: ";
+    crowd.run_until([&] { return program.says(line) || !program.process().running(); });
+    INFO(program.out());
+    CHECK(program.says(line));
+    CHECK(program.says(" that could proceed"));
+    // Ctrl-C is its end.
+    program.process().signal(SIGINT);
+    REQUIRE(program.process().wait(std::chrono::minutes(1)));
+    CHECK(program.process().exit_status() == 130);
+}
+
+TEST_CASE("watch: waiters of corozk's lock are no herd") {
+    restless_crowd<bench::our_lock> crowd("/watch/ours");
+    std::optional<watching> program;
+    std::size_t before = 0;
+    crowd.run_until([&] {
+        if (program)
+            return !program->process().running();
+        before = crowd.grants();
+        if (before > 0)
+            program.emplace(std::vector<std::string>{"--looks", "4", "--crowd", "3"});
+        return false;
+    });
+    INFO(program->out());
+    CHECK(crowd.grants() > before);
+    CHECK(program->process().exit_status() == 0);
+    CHECK(program->says(" notifications since the last look"));
+    CHECK_FALSE(program->says("herd at"));
+    CHECK_FALSE(program->says("burst"));
+}
+
+TEST_CASE("watch: one look shows who watches what") {
+    bench_run bench;
+    restless_crowd<bench::herd_lock> crowd("/watch/again");
+    std::optional<watching> program;
+    int looks = 0;
+    crowd.run_until([&] {
+        if (program && program->process().running())
+            return false;
+        // At first the crowd has not gathered yet.
+        bool seen = program && program->says("crowd at /watch/again/lock: ");
+        if (seen || ++looks > 500)
+            return true;
+        program.emplace(std::vector<std::string>{"--once", "--json", bench.path("rows.json")});
+        return false;
+    });
+    INFO(program->out());
+    bool found = false;
+    for (const auto& value : bench.rows()) {
+        const auto& row = value.as_object();
+        bool mine = row.at("path") == "/watch/again/lock";
+        found = found || mine;
+        if (mine) {
+            CHECK(row.at("finding") == "crowd");
+            CHECK(row.at("sessions").to_number<double>() >= 10);
+        }
+    }
+    CHECK(found);
+}
+
+TEST_CASE("watch: words that a server refuses are said, with its setting") {
+    server_options options = client_server_options();
+    options.config_lines = {"4lw.commands.whitelist=mntr,srvr,conf"};
+    server shy(options);
+    watching program({"--once"}, shy);
+    REQUIRE(program.process().wait(std::chrono::minutes(1)));
+    INFO(program.out());
+    CHECK(program.process().exit_status() == 0);
+    CHECK(program.says(shy.hosts() + " refuses cons, wchp, wchs; zoo.cfg allows it: "
+                                     "4lw.commands.whitelist=mntr,wchs,wchp,cons"));
+    CHECK(program.says("no path can be named"));
+}
+
+TEST_CASE("watch: mistakes are said in words") {
+    bench_run bench;
+    CHECK(bench.run({"watch"}) == 2);
+    CHECK(bench.out().find("watch: which servers? --hosts") != std::string::npos);
+    CHECK(bench.run({"watch", "--hosts", "a:b", "--once"}) == 2);
+    CHECK(bench.out().find("'a:b' is not HOST:PORT") != std::string::npos);
+    port_reservation nobody;
+    std::string hosts = "127.0.0.1:" + std::to_string(nobody.port());
+    CHECK(bench.run({"watch", "--hosts", hosts, "--once"}) == 1);
+    CHECK(bench.out().find("cannot connect to " + hosts) != std::string::npos);
+    CHECK(bench.out().find("no server tells anything") != std::string::npos);
+    // Of several servers, one that answers is enough.
+    CHECK(bench.run({"watch", "--hosts", hosts + "," + the_server().hosts(), "--once"}) == 0);
+    CHECK(bench.out().find("cannot connect to " + hosts) != std::string::npos);
+    CHECK(bench.out().find(the_server().hosts() + ": ") != std::string::npos);
+}
+
+}  // namespace corozk::testing::watch_test
