@@ -54,15 +54,6 @@ int write_all(int fd, std::string_view text, Wait wait) {
     return 0;
 }
 
-/// @throws output_failure, interrupted
-void print_bytes(std::string_view text) {
-    int problem = write_all(STDOUT_FILENO, text, [] { return waiting_signal() == 0; });
-    if (problem == EAGAIN)
-        throw interrupted{waiting_signal()};
-    if (problem != 0)
-        throw output_failure(problem);
-}
-
 std::string line_of(std::string_view text) {
     std::string line(text);
     if (line.empty() || line.back() != '\n')
@@ -147,6 +138,14 @@ void output::bytes(std::string_view text, const boost::json::value& value) const
         result(text, value);
     else
         print_bytes(text);
+}
+
+void print_bytes(std::string_view text) {
+    int problem = write_all(STDOUT_FILENO, text, [] { return waiting_signal() == 0; });
+    if (problem == EAGAIN)
+        throw interrupted{waiting_signal()};
+    if (problem != 0)
+        throw output_failure(problem);
 }
 
 void print(std::string_view text) {
