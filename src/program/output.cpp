@@ -209,10 +209,16 @@ std::string age(std::chrono::system_clock::duration since) {
 }
 
 std::string printable(std::string_view text) {
-    std::string result(text);
+    std::string result = valid_text(text);
+    bool led = false;
     for (char& c : result) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+        auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20 || byte == 0x7f)
             c = ' ';
+        // U+0080 to U+009F: of two bytes
+        if (led && byte < 0xa0)
+            c = '\xa0';  // a blank, too
+        led = byte == 0xc2;
     }
     return result;
 }

@@ -104,7 +104,7 @@ TEST_CASE("corozk discover: --json") {
 TEST_CASE("corozk discover: whatever other programs have written") {
     std::string path = fresh_path();
     std::string odd =
-        R"({"name":"web","id":"x\u001b[2J\ny","address":"\u001b[31m::1","port":1,"payload":"\u0007",)"
+        R"({"name":"web","id":"x\u001b[2J\ny","address":"\u001b[31m::1\u009b","port":1,"payload":"\u0007",)"
         R"("registrationTimeUTC":9223372036854775807,"serviceType":"PERMANENT"})";
     observer().plant(path + "/web/odd", odd);
     for (const words& line : std::vector<words>{{"discover", path, "web"},
@@ -115,7 +115,7 @@ TEST_CASE("corozk discover: whatever other programs have written") {
         for (char control : {'\x1b', '\x07'})
             CHECK(run.out.find(control) == std::string::npos);
     }
-    CHECK(run_program({"discover", "--one", path, "web"}).out == "[ [31m::1]:1\n");
+    CHECK(run_program({"discover", "--one", path, "web"}).out == "[ [31m::1\xc2\xa0]:1\n");
 }
 
 TEST_CASE("corozk discover --one: an enabled instance; waits until the deadline") {
@@ -247,6 +247,11 @@ TEST_CASE("corozk discover --register: survives its session; dies with its progr
     proxy.set_acceptance(acceptance::normal);
     has_instances(path, 1);
     CHECK(instances_at(path) == first);
+    run.process().signal(SIGSTOP);
+    has_instances(path, 0);
+    run.process().signal(SIGCONT);
+    has_instances(path, 1);
+    CHECK_FALSE(run.process().exit_status());
     run.process().signal(SIGKILL);
     CHECK(run.ended_by() == SIGKILL);
     has_instances(path, 0);

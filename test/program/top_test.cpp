@@ -201,7 +201,8 @@ TEST_CASE("corozk top: a parent that is deleted and created again; another kind 
 TEST_CASE("corozk top: through an outage, on a terminal and elsewhere") {
     std::string path = fresh_path();
     fault_proxy proxy(the_server().port());
-    program_run run({"top", "--hosts", proxy.hosts(), "--session-timeout", "1s", "-i", "100ms", path});
+    program_run run(
+        {"top", "--hosts", proxy.hosts(), "--session-timeout", "1s", "-i", "100ms", path});
     run.says("HAND-OVERS/S");
     terminal t;
     begin_on(t, "--hosts " + proxy.hosts() + " --session-timeout 1s -i 100ms " + path);
@@ -251,8 +252,9 @@ TEST_CASE("corozk top on a terminal: as much as there is room for, also when tha
     std::string path = fresh_path();
     for (int i = 0; i < 20; ++i) {
         std::string number = (i < 10 ? "0" : "") + std::to_string(i);
-        observer().plant(path + "/0123456789abcdef0123456789abcd" + number + "-lock-00000000" + number,
-                         "w" + number);
+        observer().plant(
+            path + "/0123456789abcdef0123456789abcd" + number + "-lock-00000000" + number,
+            "w" + number);
     }
     terminal t;
     t.resize(12, 60);
@@ -304,8 +306,8 @@ TEST_CASE("corozk top: a terminal that cannot draw, and one that is only written
     CHECK(t.picture().has({"HAND-OVERS/S", path}));
     temporary_directory folder;
     std::string number = folder.path() / "number";
-    t.type("TERM=xterm setsid -w sh -c 'echo $$ > " + number + "; exec " COROZK_PROGRAM
-           " top -i 100ms " + path + "' </dev/null &\n");
+    t.type("TERM=xterm setsid -w sh -c 'echo $$ > " + number +
+           "; exec " COROZK_PROGRAM " top -i 100ms " + path + "' </dev/null &\n");
     t.has_picture({"q quits"});
     t.type("kill $(cat " + number + "); wait; echo go''ne\n");
     t.shows("gone");
