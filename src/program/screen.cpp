@@ -102,7 +102,7 @@ void screen::draw(const std::string& text) {
     }
     winsize size = window_size();
     // The cursor stays in the last row.
-    std::size_t room = std::max(1, size.ws_row - 1);
+    std::size_t room = size.ws_row > 1 ? size.ws_row - 1U : 1U;
     std::string more;
     if (lines.size() > room) {
         more = fmt::format("... {} more", lines.size() - room + 1);
