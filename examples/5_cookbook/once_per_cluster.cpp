@@ -13,9 +13,7 @@
 using boost::asio::awaitable;
 
 /// Runs the job unless it has run in this period, such as "2026-11-26".
-awaitable<bool> once(corozk::client& zk,
-                     std::string period,
-                     std::function<awaitable<void>()> job) {
+awaitable<bool> once(corozk::client& zk, std::string period, std::function<awaitable<void>()> job) {
     corozk::lock lock(zk, "/cron/report/lock");
     auto held = co_await lock.acquire();
 
@@ -49,7 +47,8 @@ awaitable<void> host(std::string hosts, std::string name, int& runs) {
 awaitable<void> work(std::string hosts) {
     using namespace boost::asio::experimental::awaitable_operators;
     int runs = 0;
-    co_await (host(hosts, "anna", runs) && host(hosts, "berta", runs) && host(hosts, "carla", runs));
+    co_await (host(hosts, "anna", runs) && host(hosts, "berta", runs) &&
+              host(hosts, "carla", runs));
     if (runs != 2)
         throw std::runtime_error("not once per period");
 }

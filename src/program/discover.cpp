@@ -24,7 +24,8 @@ void check_json(const std::string& text) {
     boost::json::error_code ec;
     boost::json::parse(text, ec);
     if (ec)
-        throw usage_error(fmt::format("'{}' is not JSON: a string has quotes, as in '\"v7\"'", text));
+        throw usage_error(
+            fmt::format("'{}' is not JSON: a string has quotes, as in '\"v7\"'", text));
 }
 
 class discover_command final : public command {
@@ -84,7 +85,9 @@ Examples
     void check(const settings&) override {
         if (service_.empty() && (watch_ || one_ || endpoint_))
             throw usage_error(fmt::format("{} needs a SERVICE, behind PATH",
-                                          watch_ ? "--watch" : one_ ? "--one" : "--register"));
+                                          watch_ ? "--watch"
+                                          : one_ ? "--one"
+                                                 : "--register"));
         if (wait_.deadline && !one_ && !endpoint_)
             throw usage_error("--deadline belongs to --one and --register");
     }
@@ -102,8 +105,8 @@ private:
 
     asio::awaitable<int> list(command_context& context) {
         service_discovery services(context.zk, path_);
-        auto names = co_await context.interrupts.race(
-            while_connected(context.zk, services.names()));
+        auto names =
+            co_await context.interrupts.race(while_connected(context.zk, services.names()));
         std::string text;
         for (const std::string& name : names)
             text += printable(name) + "\n";
@@ -160,11 +163,11 @@ private:
         bool waits = wait_.deadline && wait_.deadline->count() > 0;
         ending<service_instance> chosen;
         if (waits) {
-            co_await run_to_end(context.interrupts.race(reporting_outages(
-                                    context,
-                                    "the connection was lost; still waiting",
-                                    provider.choose_until(wait_.until()))),
-                                chosen);
+            co_await run_to_end(
+                context.interrupts.race(reporting_outages(context,
+                                                          "the connection was lost; still waiting",
+                                                          provider.choose_until(wait_.until()))),
+                chosen);
         } else {
             co_await run_to_end(
                 context.interrupts.race(while_connected(context.zk, provider.try_choose())),
@@ -217,8 +220,9 @@ private:
             throw error(ec, "discover", service_path());
         std::string node = service_path() + "/" + instance.id;
         if (context.options.verbose || context.options.json) {
-            context.out.event(
-                "registered", fmt::format("registered {}", node), {{"path", path_}, {"node", node}});
+            context.out.event("registered",
+                              fmt::format("registered {}", node),
+                              {{"path", path_}, {"node", node}});
         }
         child_description what = run_.command_at(path_, context.options);
         what.lease = for_ever;  // it owns nothing that could be lost

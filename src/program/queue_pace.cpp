@@ -46,8 +46,9 @@ void queue_pace::count_changes(const node_children& listing, const std::set<std:
     // One that was created since, or again, counts from 0.
     if (last_.listing && last_.listing->stat.czxid == listing.stat.czxid) {
         // The server computes with 32 bits, too.
-        changes = static_cast<std::int32_t>(static_cast<std::uint32_t>(changes) -
-                                            static_cast<std::uint32_t>(last_.listing->stat.cversion));
+        changes =
+            static_cast<std::int32_t>(static_cast<std::uint32_t>(changes) -
+                                      static_cast<std::uint32_t>(last_.listing->stat.cversion));
         more -= last_.listing->stat.num_children;
     }
     auto [written, deleted] = note_acknowledgements(names);

@@ -156,18 +156,19 @@ TEST_CASE("corozk discover --watch: each change, also behind an outage") {
 
 TEST_CASE("corozk discover --register: while the command runs") {
     std::string path = fresh_path();
-    program_run run(registering(path,
-                                "echo \"$COROZK_NODE $COROZK_PATH $COROZK_HOSTS\"; read line; exit 7",
-                                {"--id",
-                                 "seven",
-                                 "--ssl-port",
-                                 "8443",
-                                 "--payload",
-                                 R"({"version": 7})",
-                                 "--uri-spec",
-                                 "{scheme}://{address}:{ssl-port}/"},
-                                "[::1]:8080"),
-                    "no end of line");
+    program_run run(
+        registering(path,
+                    "echo \"$COROZK_NODE $COROZK_PATH $COROZK_HOSTS\"; read line; exit 7",
+                    {"--id",
+                     "seven",
+                     "--ssl-port",
+                     "8443",
+                     "--payload",
+                     R"({"version": 7})",
+                     "--uri-spec",
+                     "{scheme}://{address}:{ssl-port}/"},
+                    "[::1]:8080"),
+        "no end of line");
     CHECK(run.end() == 7);
     CHECK(run.out() == path + "/web/seven " + path + " " + the_server().hosts() + "\n");
     CHECK(run.err().empty());
@@ -196,8 +197,7 @@ TEST_CASE("corozk discover --register: what others find") {
                                  "{scheme}://{address}:{ssl-port}/"}));
     run.says("runs");
     CHECK(boost::json::parse(run.err()).at("node").as_string() == path + "/web/seven");
-    auto one =
-        boost::json::parse(run_program({"discover", "--json", "--one", path, "web"}).out);
+    auto one = boost::json::parse(run_program({"discover", "--json", "--one", path, "web"}).out);
     CHECK(one.at("id") == "seven");
     CHECK(one.at("ssl_port") == 8443);
     CHECK(one.at("payload").at("version") == 7);
@@ -233,9 +233,8 @@ TEST_CASE("corozk discover --register: a signal unregisters at once, while the c
 TEST_CASE("corozk discover --register: survives its session; dies with its program") {
     std::string path = fresh_path();
     fault_proxy proxy(the_server().port());
-    program_run run(registering(path,
-                                "echo runs; exec sleep 1000",
-                                {"--hosts", proxy.hosts(), "--session-timeout", "1s"}));
+    program_run run(registering(
+        path, "echo runs; exec sleep 1000", {"--hosts", proxy.hosts(), "--session-timeout", "1s"}));
     run.says("runs");
     auto first = instances_at(path);
     REQUIRE(first.size() == 1);
@@ -290,7 +289,8 @@ TEST_CASE("corozk discover: words that make no sense, no server, no permission")
           127);
     std::string locked = fresh_path();
     for (const std::string& node : {locked, locked + "/web"})
-        CHECK(run_program({"put", node, "--auth", "digest:a:b", "--acl", "creator", "x"}).code == 0);
+        CHECK(run_program({"put", node, "--auth", "digest:a:b", "--acl", "creator", "x"}).code ==
+              0);
     says({"discover", locked}, 77, locked + ": denied");
     says({"discover", locked, "web"}, 77, locked + "/web: denied");
     says({"discover", "--one", locked, "web"}, 77, locked + "/web: denied");
@@ -299,8 +299,7 @@ TEST_CASE("corozk discover: words that make no sense, no server, no permission")
 
 TEST_CASE("corozk discover: one look does not wait for servers that go") {
     std::string path = fresh_path();
-    for (const words& line :
-         std::vector<words>{{path}, {path, "web"}, {"--one", path, "web"}}) {
+    for (const words& line : std::vector<words>{{path}, {path, "web"}, {"--one", path, "web"}}) {
         fault_proxy proxy(the_server().port());
         auto rule = proxy.arm(at_request(1), hold_request());
         words through{"discover", "--hosts", proxy.hosts()};
