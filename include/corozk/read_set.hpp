@@ -25,7 +25,10 @@ struct read_result {
 class read_set {
 public:
     /// What is read of a node.
-    enum class read_kind : std::uint8_t { data, children };
+    enum class read_kind : std::uint8_t {
+        data,      ///< Its data.
+        children,  ///< The names of its children.
+    };
 
     /// One read.
     struct item {

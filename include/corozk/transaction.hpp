@@ -27,7 +27,12 @@ struct transaction_result {
  */
 class COROZK_DECL transaction {
 public:  /// @brief The kind of a step.
-    enum class step_kind : std::uint8_t { create, erase, set, check };
+    enum class step_kind : std::uint8_t {
+        create,  ///< As `transaction::create`.
+        erase,   ///< As `transaction::erase`.
+        set,     ///< As `transaction::set`.
+        check,   ///< As `transaction::check`.
+    };
     /// A step of the transaction.
     struct step {
         step() = default;

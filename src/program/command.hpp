@@ -61,7 +61,7 @@ struct command_entry {
 };
 
 extern const command_entry lock_entry, elect_entry, semaphore_entry, barrier_entry, queue_entry,
-    config_entry, contenders_entry, break_entry, deadlocks_entry, tree_entry, get_entry, put_entry,
-    rm_entry, wait_for_entry, watch_entry;
+    config_entry, discover_entry, contenders_entry, top_entry, break_entry, deadlocks_entry,
+    tree_entry, get_entry, put_entry, rm_entry, wait_for_entry, watch_entry;
 
 }  // namespace corozk::program

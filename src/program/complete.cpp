@@ -85,6 +85,20 @@ names paths_for(const settings& s, const std::string& word) {
     return result;
 }
 
+/// The services below the base path that was given.
+names services_for(const settings& s, const names& before) {
+    auto base = std::find_if(before.begin(), before.end(), [](const std::string& word) {
+        return word.starts_with('/');
+    });
+    if (base == before.end())
+        return {};
+    std::string folder = base->ends_with('/') ? *base : *base + "/";
+    names result = paths_for(s, folder);
+    for (std::string& path : result)
+        path.erase(0, folder.size());
+    return result;
+}
+
 names candidates(application& known, const names& before, const std::string& word) {
     const CLI::App* command = command_among(known.app(), before);
     names result;
@@ -108,6 +122,10 @@ names candidates(application& known, const names& before, const std::string& wor
     if (word.starts_with('/')) {
         known.parse_for_completion(before);
         return paths_for(known.options(), word);
+    }
+    if (command->get_option_no_throw("SERVICE")) {
+        known.parse_for_completion(before);
+        return services_for(known.options(), before);
     }
     result = actions_of(*command);
     bool given = std::find_first_of(before.begin(), before.end(), result.begin(), result.end()) !=

@@ -2,24 +2,22 @@
 #include "contender_table.hpp"
 
 #include "output.hpp"
+#include "table.hpp"
 
 #include <boost/json/value_from.hpp>
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-
 namespace corozk::program {
 
 namespace {
-
-using row = std::array<std::string, 8>;
 
 const std::string* address_of(const contender_info& c, const address_map& addresses) {
     auto found = addresses.find(c.session_id);
     return found == addresses.end() ? nullptr : &found->second;
 }
+
+}  // namespace
 
 std::string kind_of(const contender_info& c) {
     std::string kind = c.kind;
@@ -30,13 +28,12 @@ std::string kind_of(const contender_info& c) {
     return kind;
 }
 
-}  // namespace
-
 std::string contender_table(const std::string& path,
                             const std::vector<contender_info>& contenders,
                             const address_map& addresses) {
     auto now = std::chrono::system_clock::now();
-    std::vector<row> rows{{"STATE", "KIND", "SINCE", "AGE", "SESSION", "FROM", "WHO", "NODE"}};
+    std::vector<table_row> rows{
+        {"STATE", "KIND", "SINCE", "AGE", "SESSION", "FROM", "WHO", "NODE"}};
     std::size_t holders = 0;
     for (const contender_info& c : contenders) {
         holders += c.holds ? 1 : 0;
@@ -52,18 +49,8 @@ std::string contender_table(const std::string& path,
     }
     std::string text =
         fmt::format("{}: {} holding, {} waiting\n", path, holders, contenders.size() - holders);
-    if (contenders.empty())
-        return text;
-    std::array<std::size_t, std::tuple_size_v<row>> widths{};
-    for (const row& r : rows) {
-        for (std::size_t i = 0; i + 1 < r.size(); ++i)
-            widths[i] = std::max(widths[i], r[i].size() + 2);
-    }
-    for (const row& r : rows) {
-        for (std::size_t i = 0; i < r.size(); ++i)
-            text += fmt::format("{:{}}", r[i], widths[i]);
-        text += "\n";
-    }
+    if (!contenders.empty())
+        text += table(rows);
     return text;
 }
 

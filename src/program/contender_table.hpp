@@ -11,6 +11,9 @@
 
 namespace corozk::program {
 
+/// Such as "lock", "semaphore x3" (permits) or "priority p2".
+std::string kind_of(const contender_info& c);
+
 /// Holders and waiters, for people.
 std::string contender_table(const std::string& path,
                             const std::vector<contender_info>& contenders,

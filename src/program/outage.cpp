@@ -24,6 +24,22 @@ asio::awaitable<void> connected_until(client& zk, time_point until) {
     connected.take();
 }
 
+asio::awaitable<void> report_outages(command_context& context, const char* report) {
+    session_status status = context.zk.status();
+    for (;;) {
+        bool was_connected = status.state == session_state::connected;
+        status = co_await context.zk.next_state(status);
+        if (was_connected && status.state != session_state::connected)
+            context.out.event("session_lost", report);
+    }
+}
+
+asio::awaitable<void> disconnected(client& zk) {
+    session_status status = zk.status();
+    while (status.state == session_state::connected)
+        status = co_await zk.next_state(status);
+}
+
 bool is_outage(const error_code& ec) noexcept {
     return is_recoverable(ec) || ec == zk_errc::session_expired || ec == errc::not_connected;
 }

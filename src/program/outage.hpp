@@ -43,4 +43,33 @@ asio::awaitable<Value> through_outages(command_context& context,
     }
 }
 
+/// Reports each loss of the connection. Ends when it is cancelled.
+asio::awaitable<void> report_outages(command_context& context, const char* report);
+
+/// Completes when there is no connection.
+asio::awaitable<void> disconnected(client& zk);
+
+/// Awaits an operation that itself waits through outages, and reports them.
+template <class Value>
+asio::awaitable<Value> reporting_outages(command_context& context,
+                                         const char* report,
+                                         asio::awaitable<Value> operation) {
+    using namespace asio::experimental::awaitable_operators;
+    ending<Value> ended;
+    co_await (run_to_end(std::move(operation), ended) || report_outages(context, report));
+    co_return ended.take();
+}
+
+/// Awaits such an operation, but not through an outage.
+/// @throws system_error not_connected
+template <class Value>
+asio::awaitable<Value> while_connected(client& zk, asio::awaitable<Value> operation) {
+    using namespace asio::experimental::awaitable_operators;
+    ending<Value> ended;
+    auto first = co_await (run_to_end(std::move(operation), ended) || disconnected(zk));
+    if (first.index() == 1)
+        throw boost::system::system_error(errc::not_connected);
+    co_return ended.take();
+}
+
 }  // namespace corozk::program

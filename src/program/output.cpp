@@ -54,15 +54,6 @@ int write_all(int fd, std::string_view text, Wait wait) {
     return 0;
 }
 
-/// @throws output_failure, interrupted
-void print_bytes(std::string_view text) {
-    int problem = write_all(STDOUT_FILENO, text, [] { return waiting_signal() == 0; });
-    if (problem == EAGAIN)
-        throw interrupted{waiting_signal()};
-    if (problem != 0)
-        throw output_failure(problem);
-}
-
 std::string line_of(std::string_view text) {
     std::string line(text);
     if (line.empty() || line.back() != '\n')
@@ -149,6 +140,14 @@ void output::bytes(std::string_view text, const boost::json::value& value) const
         print_bytes(text);
 }
 
+void print_bytes(std::string_view text) {
+    int problem = write_all(STDOUT_FILENO, text, [] { return waiting_signal() == 0; });
+    if (problem == EAGAIN)
+        throw interrupted{waiting_signal()};
+    if (problem != 0)
+        throw output_failure(problem);
+}
+
 void print(std::string_view text) {
     print_bytes(line_of(text));
 }
@@ -210,10 +209,16 @@ std::string age(std::chrono::system_clock::duration since) {
 }
 
 std::string printable(std::string_view text) {
-    std::string result(text);
+    std::string result = valid_text(text);
+    bool led = false;
     for (char& c : result) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+        auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20 || byte == 0x7f)
             c = ' ';
+        // U+0080 to U+009F: of two bytes
+        if (led && byte < 0xa0)
+            c = '\xa0';  // a blank, too
+        led = byte == 0xc2;
     }
     return result;
 }

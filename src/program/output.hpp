@@ -62,6 +62,9 @@ public:
 /// @throws output_failure, interrupted
 void print(std::string_view text);
 
+/// The same, as it is: without an end of line.
+void print_bytes(std::string_view text);
+
 /// Reports an error on standard error.
 void complain(std::string_view text, bool json);
 

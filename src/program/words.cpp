@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <sstream>
+#include <system_error>
 
 namespace corozk::program {
 
@@ -131,6 +133,23 @@ std::pair<std::string, std::string> parse_part(std::string_view text) {
     if (value.starts_with('@'))
         value = read_file(value.substr(1));
     return {std::move(name), std::move(value)};
+}
+
+std::pair<std::string, std::uint16_t> parse_endpoint(std::string_view text) {
+    auto colon = text.rfind(':');
+    std::string_view address = text.substr(0, colon);
+    std::string_view digits = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+    if (address.starts_with('[') && address.ends_with(']'))
+        address = address.substr(1, address.size() - 2);
+    else if (address.find(':') != std::string_view::npos)
+        address = std::string_view();
+    std::uint16_t port = 0;
+    auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+    bool whole = problem == std::errc() && end == digits.data() + digits.size();
+    if (address.empty() || !whole || port == 0)
+        throw usage_error(fmt::format(
+            "'{}' is not ADDRESS:PORT, as in 10.0.0.5:8080, db1:5432 or [::1]:8080", text));
+    return {std::string(address), port};
 }
 
 std::string read_file(const std::string& name) {

@@ -6,6 +6,7 @@
 #include <corozk/types.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,6 +44,9 @@ corozk::acl parse_acl(std::string_view text);
 
 /// "NAME=VALUE", or "NAME=@FILE" for the contents of a file.
 std::pair<std::string, std::string> parse_part(std::string_view text);
+
+/// "10.0.0.5:8080", "db1:5432", "[::1]:8080"
+std::pair<std::string, std::uint16_t> parse_endpoint(std::string_view text);
 
 std::string read_file(const std::string& name);
 std::string read_standard_input();

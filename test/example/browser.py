@@ -62,7 +62,12 @@ class Browser:
         return json.loads(message)
 
     def is_true(self, expression):
-        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        try:
+            answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        except RuntimeError as problem:
+            if "navigated" in str(problem):  # to another page, where it is asked again
+                return False
+            raise
         return answer["result"].get("value") is True
 
     def screenshot(self, path):

@@ -18,7 +18,9 @@ const std::vector<std::string> commands{"lock",
                                         "barrier",
                                         "queue",
                                         "config",
+                                        "discover",
                                         "contenders",
+                                        "top",
                                         "break",
                                         "deadlocks",
                                         "tree",
@@ -164,10 +166,15 @@ TEST_CASE("corozk --complete: commands, options, values, actions, paths") {
     CHECK(completed({"wa"}) == std::set<std::string>{"wait-for", "watch"});
     CHECK(completed({"wait-for", "--go"}) == std::set<std::string>{"--gone"});
     CHECK(completed({"watch", "--ex"}) == std::set<std::string>{"--exit-on-error"});
+    CHECK(completed({"discover", "--reg"}) == std::set<std::string>{"--register"});
+    CHECK(completed({"t"}) == std::set<std::string>{"top", "tree"});
+    CHECK(completed({"top", "--in"}) == std::set<std::string>{"--interval"});
     CHECK(completed({"rm", "--rec"}) == std::set<std::string>{"--recursive"});
     std::string path = fresh_path();
     observer().plant(path + "/deep/node");
-    for (const char* command : {"tree", "get", "put", "rm", "wait-for", "watch"})
+    CHECK(completed({"discover", path + "/deep", ""}) == std::set<std::string>{"node"});
+    CHECK(completed({"discover", "--one", path, "d"}) == std::set<std::string>{"deep"});
+    for (const char* command : {"tree", "get", "put", "rm", "wait-for", "watch", "discover", "top"})
         CHECK(completed({command, path + "/d"}) == std::set<std::string>{path + "/deep"});
     CHECK(completed({"lock", "--hosts", "127.0.0.1:1", path}).empty());
     CHECK(completed({"lock", "--hosts=127.0.0.1:1", path}).empty());
@@ -182,6 +189,7 @@ TEST_CASE("corozk: completion in bash") {
     std::string path = fresh_path();
     observer().plant(path + "/deep/node");
     CHECK(bash_offers("tree " + path + "/") == std::set<std::string>{path + "/deep"});
+    CHECK(bash_offers("discover --one " + path + "/deep n") == std::set<std::string>{"node"});
 }
 
 TEST_CASE("corozk: completion in zsh") {
@@ -191,6 +199,7 @@ TEST_CASE("corozk: completion in zsh") {
     std::string path = fresh_path();
     observer().plant(path + "/deep/node");
     CHECK(zsh_offers("corozk tree " + path + "/d").count(path + "/deep") == 1);
+    CHECK(zsh_offers("corozk discover " + path + "/deep n").count("node") == 1);
 }
 
 }  // namespace corozk::testing::help_test

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "program_run.hpp"
+#include "terminal_picture.hpp"
 
 #include <array>
 #include <mutex>
 #include <poll.h>
 #include <pty.h>
 #include <string>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,12 +63,40 @@ public:
             if (size <= 0)
                 break;
             shown_.append(part, static_cast<std::size_t>(size));
+            picture_.add({part, static_cast<std::size_t>(size)});
         }
         auto found = shown_.find(text, seen_);
         if (found == std::string::npos)
             return false;
         seen_ = found + text.size();
         return true;
+    }
+
+    /// Waits until these words stand there, in this order.
+    void has_picture(const std::vector<std::string>& words) {
+        try {
+            eventually([&] { return picture().has(words); }, program_limit, "the picture");
+        } catch (const std::exception& e) {
+            std::string wanted;
+            for (const std::string& word : words)
+                wanted += word + " | ";
+            FAIL(e.what() << ": " << wanted << "in\n" << picture().text());
+        }
+    }
+
+    /// What is to be seen now.
+    const terminal_picture& picture() {
+        sees("\xff");
+        return picture_;
+    }
+
+    /// Changes the size of the window.
+    void resize(std::size_t rows, std::size_t columns) {
+        picture_.resize(rows, columns);
+        winsize size{};
+        size.ws_row = static_cast<unsigned short>(rows);
+        size.ws_col = static_cast<unsigned short>(columns);
+        REQUIRE(::ioctl(fd_, TIOCSWINSZ, &size) == 0);
     }
 
     /// Asks for the last command's exit code.
@@ -82,6 +112,7 @@ private:
     pid_t pid_ = -1;
     int fd_ = -1;
     std::string shown_;
+    terminal_picture picture_;
     std::size_t seen_ = 0;
 };
 

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "instance_table.hpp"
+#include "outage.hpp"
+#include "run_under.hpp"
+#include <corozk/recipe/service_discovery.hpp>
+#include <corozk/recipe/service_provider.hpp>
+
+#include <boost/json/array.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/value_from.hpp>
+
+namespace corozk::program {
+
+namespace {
+
+/// The name of a service or the id of an instance.
+void check_name(const std::string& name) {
+    if (name.find('/') != std::string::npos)
+        throw usage_error(fmt::format("'{}' is not a name: it contains '/'", name));
+    check_path("/" + name);
+}
+
+void check_json(const std::string& text) {
+    boost::json::error_code ec;
+    boost::json::parse(text, ec);
+    if (ec)
+        throw usage_error(
+            fmt::format("'{}' is not JSON: a string has quotes, as in '\"v7\"'", text));
+}
+
+class discover_command final : public command {
+public:
+    explicit discover_command(CLI::App& app) {
+        app.add_option("PATH", path_, "the services' base path")->required()->each(check_path);
+        app.add_option("SERVICE", service_, "the service; without it, all are listed")
+            ->each(check_name);
+        app.add_flag("--watch", watch_, "continue, and show each change of the instances");
+        app.add_flag("--one", one_, "print ADDRESS:PORT of one enabled instance, chosen at random")
+            ->excludes("--watch");
+        wait_.describe_deadline(app);
+        const std::string endpoint = "register an instance while the command runs";
+        app.add_option("--register", endpoint)
+            ->type_name("ADDRESS:PORT")
+            ->each([this](const std::string& word) { endpoint_ = parse_endpoint(word); })
+            ->excludes("--watch", "--one");
+        app.add_option("--id", id_, "--register: unique in the service (default: a random one)")
+            ->each(check_name);
+        add_number<std::uint16_t>(app, "--ssl-port", ssl_port_, "--register: the port for TLS", 1);
+        app.add_option("--payload", payload_, "--register: data for those who look for the service")
+            ->type_name("JSON")
+            ->each(check_json);
+        app.add_option("--uri-spec",
+                       uri_spec_,
+                       "--register: a template, such as {scheme}://{address}:{port}/api");
+        for (const char* name : {"--id", "--ssl-port", "--payload", "--uri-spec"})
+            app.get_option(name)->needs("--register");
+        run_.describe_grace(app);
+        app.footer(
+            R"(Services in the format of Curator's x-discovery: an instance is a znode
+PATH/SERVICE/ID. Without SERVICE the names of the services are printed, one per line;
+with it, its instances. Exit code 1 if there is none.
+
+--one waits for an instance until --deadline; without that it ends with 1 if none is
+enabled.
+
+--register runs the command as corozk lock does, and registers the instance before. Its
+environment contains COROZK_NODE (the instance's znode), COROZK_PATH (the base path) and
+COROZK_HOSTS. Nothing is owned that could be lost: the command continues while the
+servers are away, and the instance is registered again when they are back. A signal that
+asks to end unregisters it at once, while the command ends. An --id that another client
+has registered is waited for, until --deadline.
+
+Examples
+  corozk discover /services
+  corozk discover /services web
+  curl "http://$(corozk discover --one --deadline 30s /services web)/"
+  corozk discover --json /services web | jq -r '.instances[].payload'
+  corozk discover --register 10.0.0.5:8080 --payload '"v7"' /services web -- ./web)");
+    }
+
+    command_line takes_command() const override {
+        return endpoint_ ? command_line::required : command_line::none;
+    }
+
+    void check(const settings&) override {
+        if (service_.empty() && (watch_ || one_ || endpoint_))
+            throw usage_error(fmt::format("{} needs a SERVICE, behind PATH",
+                                          watch_ ? "--watch"
+                                          : one_ ? "--one"
+                                                 : "--register"));
+        if (wait_.deadline && !one_ && !endpoint_)
+            throw usage_error("--deadline belongs to --one and --register");
+    }
+
+    asio::awaitable<int> run(command_context& context) override {
+        if (endpoint_)
+            return run_registered(context);
+        if (one_)
+            return choose(context);
+        return service_.empty() ? list(context) : show_instances(context);
+    }
+
+private:
+    std::string service_path() const { return (path_ == "/" ? "" : path_) + "/" + service_; }
+
+    asio::awaitable<int> list(command_context& context) {
+        service_discovery services(context.zk, path_);
+        auto names =
+            co_await context.interrupts.race(while_connected(context.zk, services.names()));
+        std::string text;
+        for (const std::string& name : names)
+            text += printable(name) + "\n";
+        if (!names.empty() || context.options.json) {
+            context.out.result(text,
+                               {{"path", path_}, {"services", boost::json::value_from(names)}});
+        } else {
+            complain(fmt::format("there is no service below {}", path_), context.options.json);
+        }
+        co_return names.empty() ? answer_is_no : done;
+    }
+
+    asio::awaitable<int> show_instances(command_context& context) {
+        service_cache cache(context.zk, path_, service_);
+        if (watch_) {
+            co_await context.interrupts.race(reporting_outages(
+                context, "the connection was lost; waiting for a server", follow(context, cache)));
+        }
+        service_state state =
+            co_await context.interrupts.race(while_connected(context.zk, cache.next()));
+        bool none = state.instances.empty() && state.malformed.empty();
+        if (!none || context.options.json)
+            show(context, state);
+        else
+            complain(fmt::format("{} has no instance", service_path()), context.options.json);
+        co_return state.instances.empty() ? answer_is_no : done;
+    }
+
+    /// Ends when it is cancelled.
+    asio::awaitable<void> follow(command_context& context, service_cache& cache) const {
+        service_state state;
+        for (;;) {
+            state = co_await cache.next(state.revision);
+            show(context, state);
+        }
+    }
+
+    void show(command_context& context, const service_state& state) const {
+        boost::json::array instances;
+        for (const service_instance& one : state.instances)
+            instances.push_back(instance_value(one));
+        boost::json::object value{{"path", path_},
+                                  {"service", service_},
+                                  {"instances", std::move(instances)},
+                                  {"malformed", boost::json::value_from(state.malformed)}};
+        context.out.result(instance_table(service_path(), state) + (watch_ ? "\n" : ""), value);
+    }
+
+    asio::awaitable<int> choose(command_context& context) {
+        service_provider_options options;
+        options.strategy = service_strategy::random;
+        service_provider provider(context.zk, path_, service_, options);
+        // A deadline of 0 has passed, but looks once.
+        bool waits = wait_.deadline && wait_.deadline->count() > 0;
+        ending<service_instance> chosen;
+        if (waits) {
+            co_await run_to_end(
+                context.interrupts.race(reporting_outages(context,
+                                                          "the connection was lost; still waiting",
+                                                          provider.choose_until(wait_.until()))),
+                chosen);
+        } else {
+            co_await run_to_end(
+                context.interrupts.race(while_connected(context.zk, provider.try_choose())),
+                chosen);
+        }
+        service_instance instance;
+        try {
+            instance = chosen.take();
+        } catch (const boost::system::system_error& e) {
+            if (e.code() != errc::would_block && e.code() != errc::deadline_exceeded)
+                throw;
+            complain(fmt::format("{} has no enabled instance", service_path()),
+                     context.options.json);
+            co_return wait_.deadline ? not_acquired : answer_is_no;
+        }
+        context.out.result(endpoint_of(instance), instance_value(instance));
+        co_return done;
+    }
+
+    service_instance instance_to_register() const {
+        service_instance instance(service_, endpoint_->first, endpoint_->second);
+        if (!id_.empty())
+            instance.id = id_;
+        instance.ssl_port = ssl_port_;
+        instance.payload = payload_;
+        instance.uri_spec = uri_spec_;
+        return instance;
+    }
+
+    asio::awaitable<int> run_registered(command_context& context) {
+        service_discovery_options options;
+        options.acl = context.options.acl;
+        service_discovery services(context.zk, path_, options);
+        service_instance instance = instance_to_register();
+        error_code ec = co_await context.interrupts.race(
+            reporting_outages(context,
+                              "the connection was lost; still registering",
+                              register_instance(services, instance)));
+        if (ec == errc::deadline_exceeded) {
+            complain(fmt::format("{} could not be registered in time; another client may have the "
+                                 "id {}",
+                                 service_path(),
+                                 instance.id),
+                     context.options.json);
+            co_return not_acquired;
+        }
+        if (ec == errc::bad_option)
+            throw usage_error("braces in --uri-spec are not paired, or a word is not UTF-8");
+        if (ec)
+            throw error(ec, "discover", service_path());
+        std::string node = service_path() + "/" + instance.id;
+        if (context.options.verbose || context.options.json) {
+            context.out.event("registered",
+                              fmt::format("registered {}", node),
+                              {{"path", path_}, {"node", node}});
+        }
+        child_description what = run_.command_at(path_, context.options);
+        what.lease = for_ever;  // it owns nothing that could be lost
+        what.environment.emplace_back("COROZK_NODE", node);
+        bool registered = true;
+        // Called again at each signal.
+        loss_wait never = [&]() -> asio::awaitable<std::string> {
+            if (registered && context.interrupts.asked_to_end()) {
+                registered = false;
+                co_await services.unregister(instance, as_tuple);
+            }
+            co_await report_outages(
+                context, "the connection was lost; the instance is registered again afterwards");
+            co_return std::string();
+        };
+        run_result ended = co_await run_under(context, std::move(what), node, never);
+        // What is still registered ends with the session.
+        co_return ended.code;
+    }
+
+    asio::awaitable<error_code> register_instance(service_discovery& services,
+                                                  const service_instance& instance) const {
+        auto [ec] = co_await services.register_instance_until(instance, wait_.until(), as_tuple);
+        co_return ec;
+    }
+
+    std::string path_;
+    std::string service_;
+    bool watch_ = false;
+    bool one_ = false;
+    std::optional<std::pair<std::string, std::uint16_t>> endpoint_;
+    std::string id_;
+    std::optional<std::uint16_t> ssl_port_;
+    std::string payload_;
+    std::string uri_spec_;
+    run_options run_;
+};
+
+}  // namespace
+
+const command_entry discover_entry{"discover",
+                                   "PATH [SERVICE] [--register ADDRESS:PORT ... -- COMMAND...]",
+                                   "find the instances of a service, or register one",
+                                   make_command<discover_command>};
+
+}  // namespace corozk::program

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "queue_pace.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace corozk::program {
+
+namespace {
+
+/// Looks that rates are averaged over.
+constexpr std::size_t window = 10;
+
+std::string name_of(std::string_view path) {
+    return std::string(path.substr(path.rfind('/') + 1));
+}
+
+}  // namespace
+
+void queue_pace::add(queue_look look) {
+    std::set<std::string> names;
+    if (look.listing) {
+        for (const auto& name : look.listing->names)
+            names.emplace(name);
+    }
+    if (look.listing && !recent_.empty())
+        count_changes(*look.listing, names);
+    else
+        note_acknowledgements(names);
+    std::erase_if(waiters_, [&](const auto& w) { return !names.contains(w.first); });
+    for (const contender_info& c : look.contenders) {
+        if (c.holds)
+            waiters_.erase(name_of(c.path));
+        else
+            waiters_[name_of(c.path)] = c;
+    }
+    last_ = std::move(look);
+    recent_.push_back({last_.when, arrivals_, hand_overs_, waiting(), holding()});
+    if (recent_.size() > window + 1)
+        recent_.pop_front();
+}
+
+void queue_pace::count_changes(const node_children& listing, const std::set<std::string>& names) {
+    std::int32_t changes = listing.stat.cversion;
+    std::int32_t more = listing.stat.num_children;
+    // One that was created since, or again, counts from 0.
+    if (last_.listing && last_.listing->stat.czxid == listing.stat.czxid) {
+        // The server computes with 32 bits, too.
+        changes =
+            static_cast<std::int32_t>(static_cast<std::uint32_t>(changes) -
+                                      static_cast<std::uint32_t>(last_.listing->stat.cversion));
+        more -= last_.listing->stat.num_children;
+    }
+    auto [written, deleted] = note_acknowledgements(names);
+    std::int64_t arrived = (changes + more) / 2 - written;
+    std::int64_t left = (changes - more) / 2 - deleted - count_given_up(names);
+    arrivals_ += static_cast<std::uint64_t>(std::max<std::int64_t>(0, arrived));
+    hand_overs_ += static_cast<std::uint64_t>(std::max<std::int64_t>(0, left));
+}
+
+/// @return how many have given up
+std::int64_t queue_pace::count_given_up(const std::set<std::string>& names) const {
+    // Whoever waits for one that has given up waits for those before that.
+    std::set<std::string> in_front = names;
+    std::size_t before = 0;
+    do {
+        before = in_front.size();
+        for (const auto& [name, c] : waiters_) {
+            bool waits = std::any_of(c.waits_for.begin(), c.waits_for.end(), [&](const auto& path) {
+                return in_front.contains(name_of(path));
+            });
+            if (waits)
+                in_front.insert(name);
+        }
+    } while (in_front.size() > before);
+    return static_cast<std::int64_t>(in_front.size() - names.size());
+}
+
+/// @return how many were written and deleted
+std::pair<std::int64_t, std::int64_t> queue_pace::note_acknowledgements(
+    const std::set<std::string>& names) {
+    std::set<std::string> now;
+    for (const std::string& name : names) {
+        if (name.ends_with("-acknowledged"))
+            now.insert(name);
+    }
+    auto difference = [](const auto& some, const auto& others) {
+        return std::count_if(
+            some.begin(), some.end(), [&](const auto& one) { return !others.contains(one); });
+    };
+    std::pair<std::int64_t, std::int64_t> result(difference(now, acknowledgements_),
+                                                 difference(acknowledgements_, now));
+    acknowledgements_ = std::move(now);
+    return result;
+}
+
+std::size_t queue_pace::holding() const noexcept {
+    return static_cast<std::size_t>(std::count_if(
+        contenders().begin(), contenders().end(), [](const contender_info& c) { return c.holds; }));
+}
+
+std::optional<double> queue_pace::per_second(std::uint64_t sample::*count) const {
+    if (recent_.size() < 2)
+        return std::nullopt;
+    std::chrono::duration<double> time = recent_.back().when - recent_.front().when;
+    return static_cast<double>(recent_.back().*count - recent_.front().*count) / time.count();
+}
+
+std::optional<double> queue_pace::arrivals_per_second() const {
+    return per_second(&sample::arrivals);
+}
+
+std::optional<double> queue_pace::hand_overs_per_second() const {
+    return per_second(&sample::hand_overs);
+}
+
+std::optional<double> queue_pace::mean_time(std::size_t sample::*number) const {
+    std::optional<double> rate = hand_overs_per_second();
+    if (!rate || *rate <= 0)
+        return std::nullopt;
+    double sum = 0;
+    for (const sample& one : recent_)
+        sum += static_cast<double>(one.*number);
+    return sum / static_cast<double>(recent_.size()) / *rate;
+}
+
+std::optional<double> queue_pace::mean_wait() const {
+    return mean_time(&sample::waiting);
+}
+
+std::optional<double> queue_pace::mean_hold() const {
+    return mean_time(&sample::holding);
+}
+
+std::optional<std::chrono::system_clock::duration> queue_pace::longest_wait(
+    std::chrono::system_clock::time_point now) const {
+    std::optional<std::chrono::system_clock::duration> longest;
+    for (const contender_info& c : contenders()) {
+        auto wait = std::max(now - c.since, std::chrono::system_clock::duration::zero());
+        if (!c.holds && (!longest || wait > *longest))
+            longest = wait;
+    }
+    return longest;
+}
+
+}  // namespace corozk::program

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "screen.hpp"
+
+#include "output.hpp"
+#include "table.hpp"
+
+#include <boost/asio/buffer.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <string_view>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <vector>
+
+namespace corozk::program {
+
+namespace {
+
+// The sequences of xterm, which all terminals of today know.
+constexpr std::string_view other_screen = "\033[?1049h\033[?25l";  // and no cursor
+constexpr std::string_view first_screen = "\033[?25h\033[?1049l";
+constexpr std::string_view home = "\033[H";
+constexpr std::string_view clear_line_end = "\033[K";
+constexpr std::string_view clear_below = "\033[J";
+
+winsize window_size() {
+    winsize size{};
+    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0) {
+        size.ws_row = 24;
+        size.ws_col = 80;
+    }
+    return size;
+}
+
+std::string_view cut(std::string_view line, std::size_t columns) {
+    while (width_of(line) > columns)
+        line.remove_suffix(1);
+    return line;
+}
+
+/// The terminal itself: what is set on standard input's descriptor would be its other users' too.
+int open_keys() {
+    return ::open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+}
+
+}  // namespace
+
+bool screen::possible() {
+    const char* kind = std::getenv("TERM");
+    return ::isatty(STDOUT_FILENO) == 1 && kind && *kind && std::string_view(kind) != "dumb";
+}
+
+screen::screen(const asio::any_io_executor& executor) : keys_(executor), changes_(executor) {
+    if (int fd = open_keys(); fd >= 0)
+        keys_.assign(fd);
+    for (int number : {SIGWINCH, SIGCONT, SIGTSTP}) {
+        struct sigaction action {};
+        bool ignored = ::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+        if (!ignored)
+            changes_.add(number);
+    }
+    enter();
+}
+
+screen::~screen() {
+    leave();
+}
+
+void screen::enter() {
+    // Continued after SIGSTOP, which nothing announces, they are ours already.
+    if (!entered_)
+        has_modes_ = keys_.is_open() && ::tcgetattr(keys_.native_handle(), &before_) == 0;
+    entered_ = true;
+    if (has_modes_) {
+        // Keys at once, and not shown; Ctrl-C and Ctrl-Z keep their meaning.
+        termios modes = before_;
+        modes.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+        ::tcsetattr(keys_.native_handle(), TCSADRAIN, &modes);
+    }
+    print_bytes(other_screen);
+}
+
+void screen::leave() noexcept {
+    entered_ = false;
+    static_cast<void>(!::write(STDOUT_FILENO, first_screen.data(), first_screen.size()));
+    if (has_modes_)
+        ::tcsetattr(keys_.native_handle(), TCSADRAIN, &before_);
+}
+
+void screen::draw(const std::string& text) {
+    text_ = text;
+    std::vector<std::string_view> lines;
+    for (std::string_view rest = text_; !rest.empty();) {
+        auto end = std::min(rest.find('\n'), rest.size());
+        lines.push_back(rest.substr(0, end));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    winsize size = window_size();
+    // The cursor stays in the last row.
+    std::size_t room = size.ws_row > 1 ? size.ws_row - 1U : 1U;
+    std::string more;
+    if (lines.size() > room) {
+        more = fmt::format("... {} more", lines.size() - room + 1);
+        lines.resize(room);
+        lines.back() = more;
+    }
+    std::string frame(home);
+    for (std::string_view line : lines) {
+        line = cut(line, size.ws_col);
+        frame += line;
+        // In the last column it would clear the last character.
+        if (width_of(line) < size.ws_col)
+            frame += clear_line_end;
+        frame += '\n';
+    }
+    frame += clear_below;
+    print_bytes(frame);
+}
+
+asio::awaitable<void> screen::quit() {
+    char key = 0;
+    while (keys_.is_open() && key != 'q' && key != 'Q') {
+        auto [ec, size] = co_await keys_.async_read_some(asio::buffer(&key, 1), as_tuple);
+        if (ec)
+            break;
+    }
+    if (key != 'q' && key != 'Q')
+        co_await pause_until(time_point::max());
+}
+
+asio::awaitable<void> screen::follow_window() {
+    for (;;) {
+        auto [ec, number] = co_await changes_.async_wait(as_tuple);
+        if (ec)
+            co_return;
+        if (number == SIGTSTP) {
+            leave();
+            ::raise(SIGSTOP);
+            continue;  // to SIGCONT
+        }
+        if (number == SIGCONT)
+            enter();
+        draw(std::string(text_));
+    }
+}
+
+}  // namespace corozk::program

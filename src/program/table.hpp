@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace corozk::program {
+
+using table_row = std::vector<std::string>;
+
+/// Lines of columns that begin below each other. All rows have as many cells as the first one.
+std::string table(const std::vector<table_row>& rows);
+
+/// How many columns of a terminal a text needs, if all its characters are narrow.
+std::size_t width_of(std::string_view text);
+
+}  // namespace corozk::program
