@@ -113,6 +113,7 @@ TEST_CASE("partitioner: members share, hand over, and leave the rest to the othe
         CHECK(record->ephemeral_owner == zk.session_id());
         CHECK(record->czxid == of_a.at("c").fencing_token());
         const std::int64_t first = of_a.at("f").fencing_token();
+        observer().plant(path + "/members/permanent", "no member");
         co_await b.join();
         CHECK(b.name().size() == 32);
         partition_change change = co_await a.next();
@@ -166,6 +167,7 @@ TEST_CASE("partitioner: members share, hand over, and leave the rest to the othe
         of_b.clear();
         a = partitioner();
         co_await b.leave();
+        CHECK(observer().erase(path + "/members/permanent"));
         co_await all_gone(path);
         co_await other.close();
     });

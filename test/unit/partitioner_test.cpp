@@ -124,7 +124,8 @@ TEST_CASE("partitioner: decisions are balanced, whole, and move as little as pos
     CHECK(cases > 15'000);
 }
 
-TEST_CASE("partitioner: who joins takes from others only what it is due, who leaves leaves the rest") {
+TEST_CASE(
+    "partitioner: who joins takes from others only what it is due, who leaves leaves the rest") {
     const names resources = numbered('a', 20);
     assignment now = assign({}, {"A"}, resources);
     CHECK(now["A"] == resources);
@@ -135,10 +136,8 @@ TEST_CASE("partitioner: who joins takes from others only what it is due, who lea
     const std::size_t kept = now["A"].size() + now["B"].size();
     CHECK(kept == 14);
     for (const char* member : {"A", "B"})
-        CHECK(std::includes(two.at(member).begin(),
-                            two.at(member).end(),
-                            now[member].begin(),
-                            now[member].end()));
+        CHECK(std::includes(
+            two.at(member).begin(), two.at(member).end(), now[member].begin(), now[member].end()));
     const assignment three = now;
     now = assign(now, {"B", "C"}, resources);
     for (const char* member : {"B", "C"})

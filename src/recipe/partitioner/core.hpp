@@ -3,6 +3,7 @@
 
 #include "driver/port.hpp"
 #include "driver/signal.hpp"
+#include "operation/name_list.hpp"
 #include "recipe/contention/contention_settings.hpp"
 #include "recipe/contention/grant_request.hpp"
 #include "recipe/partitioner/rule.hpp"
@@ -55,7 +56,8 @@ public:
 private:
     static task<> run(std::shared_ptr<partitioner_impl> self);
     static task<> follow(std::shared_ptr<partitioner_impl> self);
-    static task<> decide_shares(std::shared_ptr<partitioner_impl> self, std::shared_ptr<owned> term);
+    static task<> decide_shares(std::shared_ptr<partitioner_impl> self,
+                                std::shared_ptr<owned> term);
 
     std::string place(const char* name) const;
     contention_settings lock_at(std::string parent) const;
@@ -74,6 +76,7 @@ private:
     // Deciding.
     void campaign();
     bool decides(const std::shared_ptr<owned>& term) const noexcept;
+    task<error_code> identify(const name_list& names);
     task<error_code> read_members(watch_signal& watch, watch_signal& missing);
     task<error_code> write_decision(std::shared_ptr<owned> term, const assignment& decided);
     void note_decision();
@@ -114,7 +117,7 @@ private:
     std::unique_ptr<grant_request> candidacy_;
     signal decider_wake_;
     bool deciding_ = false;
-    std::vector<std::string> members_;
+    std::map<std::string, bool> nodes_;  ///< where members are, and whether each is one
 
     std::map<std::string, claim> claims_;
     std::list<std::unique_ptr<grant_request>> dismissed_;  ///< until their nodes are gone

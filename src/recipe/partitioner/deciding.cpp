@@ -7,6 +7,8 @@
 #include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/retry.hpp"
 
+#include <cstddef>
+#include <deque>
 #include <utility>
 
 namespace corozk::detail {
@@ -77,6 +79,34 @@ void partitioner_impl::campaign() {
         p.spawn(decide_shares(shared_from_this(), candidacy_->granted().implementation()));
 }
 
+/// Looks at nodes that were not there before: only ephemeral ones are members.
+task<error_code> partitioner_impl::identify(const name_list& names) {
+    port& p = get_port();
+    std::map<std::string, bool> nodes;
+    std::deque<request> looks;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        std::string name(names[i]);
+        auto known = nodes_.find(name);
+        if (known != nodes_.end()) {
+            nodes.insert(*known);
+            continue;
+        }
+        looks.emplace_back(p, op_code::exists, join_path(place("members"), name));
+        looks.back().send();
+    }
+    error_code result;
+    for (request& look : looks) {
+        error_code ec = co_await look;
+        if (!ec)
+            nodes.emplace(base_name(look.path), session_of(look.record) != 0);
+        else if (ec != zk_errc::no_node)
+            result = ec;
+    }
+    if (!result)
+        nodes_ = std::move(nodes);
+    co_return result;
+}
+
 /// Lists the members, unless a watch shows that they are known.
 /// @return a permanent error
 task<error_code> partitioner_impl::read_members(watch_signal& watch, watch_signal& missing) {
@@ -87,13 +117,14 @@ task<error_code> partitioner_impl::read_members(watch_signal& watch, watch_signa
         listing.attach(watch);
         error_code ec = co_await read_forward(p, listing);
         if (!ec) {
-            members_ = listing.names.to_vector();
-            co_return ec;
+            ec = co_await identify(listing.names);
+            if (!ec)
+                co_return ec;
         }
         watch.disarm();
         if (ec == zk_errc::no_node) {
             // Deleted by another client: ours will be created again.
-            members_.clear();
+            nodes_.clear();
             request exists(p, op_code::exists, parent);
             exists.attach(missing);
             ec = co_await read_forward(p, exists);
@@ -151,8 +182,13 @@ task<> partitioner_impl::decide_shares(std::shared_ptr<partitioner_impl> self,
             me.give_up(ec);
             break;
         }
-        const assignment next = assign(me.decision_, me.members_, me.resources_);
-        if (!me.known_ || me.members_.empty() || next == me.decision_) {
+        std::vector<std::string> members;
+        for (const auto& [name, member] : me.nodes_) {
+            if (member)
+                members.push_back(name);
+        }
+        const assignment next = assign(me.decision_, members, me.resources_);
+        if (!me.known_ || members.empty() || next == me.decision_) {
             settling = false;
             settled.clear();
             co_await wake.wait();
@@ -169,6 +205,7 @@ task<> partitioner_impl::decide_shares(std::shared_ptr<partitioner_impl> self,
         if (ec && me.decides(term))
             me.give_up(ec);
     }
+    me.nodes_.clear();
     const std::string parent = me.place("members");
     forget_watch(p, watch, watch_kind::children, parent);
     forget_watch(p, missing, watch_kind::exists, parent);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <corozk/recipe/partitioner.hpp>
-
 #include "operation/path.hpp"
 #include "recipe/contention/contention_rule.hpp"
 #include "recipe/partitioner/core.hpp"
 #include "recipe/toolkit/retry.hpp"
+#include <corozk/recipe/partitioner.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -89,9 +88,10 @@ void partitioner_impl::join(std::string name,
         return refuse(here, std::move(handler), errc::busy);
     if (name.empty())
         name = p.new_guid();
-    const bool good = is_node_name(name) && std::all_of(resources_.begin(),
-                                                        resources_.end(),
-                                                        [](const auto& r) { return is_node_name(r); });
+    const bool good =
+        is_node_name(name) && std::all_of(resources_.begin(), resources_.end(), [](const auto& r) {
+            return is_node_name(r);
+        });
     if (!good) {
         p.report(log_level::error, "partitioner: a name is not that of a node");
         return refuse(here, std::move(handler), errc::bad_path);
@@ -210,8 +210,8 @@ partitioner::partitioner(const client& c,
                          std::string path,
                          std::vector<std::string> resources,
                          partitioner_options options)
-    : recipe_object(
-          c.implementation(), std::move(path), std::move(resources), std::move(options)) {}
+    : recipe_object(c.implementation(), std::move(path), std::move(resources), std::move(options)) {
+}
 
 std::string partitioner::name() const {
     return impl_ ? impl_->name() : std::string();
