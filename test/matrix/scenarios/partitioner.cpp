@@ -31,12 +31,16 @@ partitioner_options at_once(const stage& s) {
 
 /// Each resource has an order of owners of its own: the registry's follows one.
 void enter(stage& s, const partition_grant& grant, party whose) {
-    if (grant.resource == "r")
+    // Where it is restarted, the server may be gone by now.
+    if (grant.resource == "r" && s.which() != fault::server_restarted)
         s.enter_owner(grant.held, whose, {.in_line = false});
 }
 
 /// What the probe and the companion have is not the engine's to drop.
-void apply(stage& s, std::map<std::string, ownership>& held, partition_change& change, party whose) {
+void apply(stage& s,
+           std::map<std::string, ownership>& held,
+           partition_change& change,
+           party whose) {
     for (const std::string& resource : change.lost)
         held.erase(resource);
     for (const std::string& resource : change.to_release)
@@ -142,8 +146,8 @@ awaitable<void> take_next(stage& s, object<partitioner>& p, shares& held, Enough
         // What the engine has dropped is granted again.
         s.check(had == held.end() || !had->second->holds(),
                 "what is gained was not had: " + grant.resource);
-        held.insert_or_assign(
-            grant.resource, std::make_unique<droppable<ownership>>(s, std::move(grant.held)));
+        held.insert_or_assign(grant.resource,
+                              std::make_unique<droppable<ownership>>(s, std::move(grant.held)));
     }
 }
 
@@ -251,8 +255,8 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
     s.companion = joins_too;
     s.outlives_session = true;
     s.may_stay = [](stage&, const std::string& below) {
-        return below == "members" || below == "decider" || below == "locks" ||
-               below == "locks/r" || below == "locks/s";
+        return below == "members" || below == "decider" || below == "locks" || below == "locks/r" ||
+               below == "locks/s";
     };
     return s;
 }
