@@ -40,7 +40,8 @@ struct partition_grant {
     ownership held;        ///< The proof; releasing or destroying it gives the resource back.
 };
 
-/** @brief What has changed for a member since it was told last; to be applied in this order. */
+/** @brief What has changed for a member since it was told last; to be applied in this order. What
+ *         was gained is named once more, as lost or to be released, unless it is released unasked. */
 struct partition_change {
     partition_change() = default;
     std::vector<std::string> lost;        ///< No longer its own: the session or the node is gone.

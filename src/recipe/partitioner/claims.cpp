@@ -35,7 +35,7 @@ void partitioner_impl::look_at(const std::string& resource, claim& c) {
         give_up(ec);
     if (!c.request->gone())
         return;
-    if (c.delivered && c.delivered->lost_reason())
+    if (c.delivered && c.delivered->lost_reason() && !c.told)
         lost_.push_back(resource);
     c = claim();
 }

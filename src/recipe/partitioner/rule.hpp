@@ -25,7 +25,8 @@ namespace corozk::detail {
 //     the one before has released it, or its session has ended. It stops waiting when it learns that
 //     it is not to have it any more. What it holds it gives back only by its user's hand.
 //  5. What the user was once asked to give back is given back: should it be decided to be the
-//     member's again, it is granted anew.
+//     member's again, it is granted anew. So what it was granted is named once more: as lost, or to
+//     be given back, and what is lost after that is told by its ownership only.
 //  6. A crash leaves ephemeral nodes only, which go with the session, and the decision, which goes
 //     with the recipe's node once that has no children. A member that comes back under its name
 //     before anything else was decided gets what it had.
