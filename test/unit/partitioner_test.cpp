@@ -166,6 +166,7 @@ TEST_CASE("partitioner: a decision is read as it was written") {
     CHECK_FALSE(read_assignment("corozk partition 2\nA\ta"));
     const assignment once{{"A", {"a"}}, {"B", {"b"}}};
     CHECK(read_assignment("corozk partition 1\nA\ta\ta\nB\tb\ta") == once);
+    CHECK(read_assignment("corozk partition 1\n\nA\t\ta\n\tc\nB\tb\nA\t") == once);
 }
 
 TEST_CASE("partitioner: what a member does about a resource") {

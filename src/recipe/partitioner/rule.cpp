@@ -25,8 +25,9 @@ std::set<std::string_view> favoured(const assignment& kept, std::size_t count) {
     std::vector<const assignment::value_type*> order;
     for (const auto& one : kept)
         order.push_back(&one);
-    std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
-        return a->second.size() > b->second.size();
+    std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+        const std::size_t had = a->second.size();
+        return had != b->second.size() ? had > b->second.size() : a->first < b->first;
     });
     std::set<std::string_view> chosen;
     for (std::size_t i = 0; i < count; ++i)
@@ -92,10 +93,13 @@ std::optional<assignment> read_assignment(std::string_view data) {
     std::set<std::string_view> known;
     while (!data.empty()) {
         std::string_view line = take_until(data, '\n');
-        auto& share = decided[std::string(take_until(line, between_names))];
+        const std::string_view member = take_until(line, between_names);
+        if (member.empty())
+            continue;
+        auto& share = decided[std::string(member)];
         while (!line.empty()) {
             const std::string_view resource = take_until(line, between_names);
-            if (known.insert(resource).second)
+            if (!resource.empty() && known.insert(resource).second)
                 share.emplace_back(resource);
         }
         std::sort(share.begin(), share.end());

@@ -58,14 +58,19 @@ void share(stage& s) {
         s.leaves_nothing_in(std::string(shards) + place);
 }
 
-const auto all_folders = {"/f", "/f/p", "/f/p/members", "/f/p/decider", "/f/p/locks", "/f/p/locks/r"};
+const auto all_folders =
+    {"/f", "/f/p", "/f/p/members", "/f/p/decider", "/f/p/locks", "/f/p/locks/r"};
 
 const registered all[] = {
     registered(scenario("partitioner.1", 1, share<1>).with_child_stats()),
-    registered(
-        scenario("partitioner.2", 2, share<2>).of_equals().with_child_stats().in_a_folder(all_folders)),
-    registered(
-        scenario("partitioner.3", 3, share<3>).of_equals().with_child_stats().in_a_folder(all_folders)),
+    registered(scenario("partitioner.2", 2, share<2>)
+                   .of_equals()
+                   .with_child_stats()
+                   .in_a_folder(all_folders)),
+    registered(scenario("partitioner.3", 3, share<3>)
+                   .of_equals()
+                   .with_child_stats()
+                   .in_a_folder(all_folders)),
 };
 
 }  // namespace partitioner_scenarios
