@@ -73,6 +73,10 @@ public:
         made<double_barrier>("pd", 1u, in_format(compatibility::curator))
             .enter_for(limit, answered("double_barrier.enter_for as Curator"));
         made<membership>("m").join_for("me", "", limit, answered("membership.join_for"));
+        const std::vector<std::string> shards{"x"};
+        made<partitioner>("sh", shards).join_for("me", limit, answered("partitioner.join_for"));
+        made<partitioner>("sh", shards)
+            .join_until("me2", deadline, answered("partitioner.join_until"));
         auto& point = made<rendezvous>("r");
         point.publish_for("x", limit, answered("rendezvous.publish_for"));
         point.await_for(limit, answered("rendezvous.await_for"));
@@ -205,6 +209,9 @@ private:
         group.join("me", "", answered("membership.join"));
         group.members(answered("membership.members"));
         group.next_change(answered("membership.next_change"));
+        auto& shards = made<partitioner>("sh", std::vector<std::string>{"x"});
+        shards.join("me", answered("partitioner.join"));
+        shards.next(answered("partitioner.next"));
         auto& point = made<rendezvous>("r");
         point.publish("x", answered("rendezvous.publish"));
         point.await(answered("rendezvous.await"));

@@ -120,6 +120,10 @@ private:
         group.leave(answered("membership.leave"));
         group.members(answered("membership.members"));
         group.next_change(answered("membership.next_change"));
+        auto& shards = made<partitioner>(objects_, std::vector<std::string>{"x"});
+        shards.join("me", answered("partitioner.join"));
+        shards.next(answered("partitioner.next"));
+        shards.leave(answered("partitioner.leave"));
         auto& kept = made<persistent_node>(objects_);
         kept.keep("x", answered("persistent_node.keep"));
         kept.set_data("y", answered("persistent_node.set_data"));

@@ -2,6 +2,7 @@
 #include "engine/meter.hpp"
 #include <corozk/recipe/membership.hpp>
 #include <corozk/recipe/name_service.hpp>
+#include <corozk/recipe/partitioner.hpp>
 #include <corozk/recipe/persistent_node.hpp>
 #include <corozk/recipe/rendezvous.hpp>
 #include <corozk/recipe/service_discovery.hpp>
@@ -9,8 +10,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
 #include <deque>
+#include <map>
 #include <string>
+#include <vector>
 
 namespace corozk::testing::groups_test {
 
@@ -111,6 +115,48 @@ TEST_CASE("costs: rendezvous") {
         m.count("update", [&]() -> awaitable<void> { co_await mine.update("elsewhere"); });
         m.count("withdraw", [&]() -> awaitable<void> { co_await mine.withdraw(); });
         m.count("publish again", [&]() -> awaitable<void> { co_await mine.publish("address"); });
+    });
+}
+
+TEST_CASE("costs: partitioner") {
+    costs_of("partitioner", 3, [](meter& m) {
+        partitioner_options options;
+        options.settle_time = std::chrono::milliseconds(0);
+        const std::vector<std::string> shards{"a", "b", "c", "d", "e", "f"};
+        std::deque<partitioner> members;
+        std::map<std::string, ownership> held[3];
+        for (std::size_t i = 0; i < 3; ++i)
+            members.emplace_back(m[i], m.path(), shards, options);
+        auto reach = [&](std::size_t i, std::size_t count) -> awaitable<void> {
+            while (held[i].size() != count) {
+                partition_change change = co_await members[i].next();
+                for (const std::string& shard : change.to_release)
+                    held[i].erase(shard);
+                for (partition_grant& grant : change.gained)
+                    held[i].emplace(grant.resource, std::move(grant.held));
+            }
+        };
+        m.count("the first joins, and has six", [&]() -> awaitable<void> {
+            co_await members[0].join("one");
+            co_await reach(0, 6);
+        });
+        m.count("another one joins, and three move", [&]() -> awaitable<void> {
+            co_await members[1].join("two");
+            co_await reach(0, 3);
+            co_await reach(1, 3);
+        });
+        m.count("a third one joins, and two move", [&]() -> awaitable<void> {
+            co_await members[2].join("three");
+            co_await reach(0, 2);
+            co_await reach(1, 2);
+            co_await reach(2, 2);
+        });
+        m.count("it leaves, and two move", [&]() -> awaitable<void> {
+            co_await members[2].leave();
+            co_await reach(2, 0);
+            co_await reach(0, 3);
+            co_await reach(1, 3);
+        });
     });
 }
 

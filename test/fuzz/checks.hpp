@@ -33,6 +33,7 @@ void counters(std::string_view input);
 void commits(std::string_view input);
 void configurations(std::string_view input);
 void queues(std::string_view input);
+void partitions(std::string_view input);
 void service_instances(std::string_view input);
 void conversations(std::string_view input);
 void frame_streams(std::string_view input);

@@ -6,6 +6,7 @@
 #include "recipe/configuration/rule.hpp"
 #include "recipe/counter/rule.hpp"
 #include "recipe/discovery/format.hpp"
+#include "recipe/partitioner/rule.hpp"
 #include "recipe/two_phase_commit/rule.hpp"
 
 #include <algorithm>
@@ -109,7 +110,40 @@ void remove_versions(const std::vector<std::string>& names, std::string_view inp
     }
 }
 
+/// By any decision, however it was written, the next one is whole and balanced.
+void assign_again(const assignment& before, std::string_view input) {
+    std::vector<std::string> members{"new"};
+    std::set<std::string> all{"new"};
+    for (const auto& [member, share] : before) {
+        if (members.size() < 5 && member != "new")
+            members.push_back(member);
+        all.insert(share.begin(), share.end());
+    }
+    const std::vector<std::string> resources(all.begin(), all.end());
+    const assignment now = assign(before, members, resources);
+    require(now.size() == members.size(), "each member is there", input);
+    std::size_t given = 0;
+    for (const auto& [member, share] : now) {
+        const std::size_t least = resources.size() / members.size();
+        require(share.size() == least || share.size() == least + 1, "balanced", input);
+        for (const std::string& resource : share)
+            require(all.erase(resource) == 1, "one member each", input);
+        given += share.size();
+    }
+    require(given == resources.size(), "all of them", input);
+    require(assign(now, members, resources) == now, "nothing changes without a reason", input);
+    require(read_assignment(write_assignment(now)) == now, "what is written is read", input);
+}
+
 }  // namespace
+
+void partitions(std::string_view input) {
+    auto decided = read_assignment(input);
+    if (!decided)
+        return;
+    require(read_assignment(write_assignment(*decided)) == decided, "read as written", input);
+    assign_again(*decided, input);
+}
 
 void counters(std::string_view input) {
     for (auto format : {counter_format::native,

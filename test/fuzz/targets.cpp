@@ -19,6 +19,7 @@ const std::vector<target>& all_targets() {
         {"priority_lock", priorities},
         {"queue", queues},
         {"configuration", configurations},
+        {"partition", partitions},
         {"election", elections},
         {"release_request", release_requests},
         {"service_instance", service_instances},

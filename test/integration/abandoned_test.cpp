@@ -159,6 +159,19 @@ TEST_CASE("abandoned: who waits for others") {
         for (;;)
             co_await group.next_change();
     });
+    abandon_at_every_stage("partitioner", [](client& zk, std::string path) -> awaitable<void> {
+        const std::vector<std::string> shards{"one", "two"};
+        partitioner_options options;
+        options.settle_time = 0ms;
+        partitioner p(zk, path, shards, options);
+        co_await p.join("me");
+        std::vector<partition_grant> held;
+        for (;;) {
+            partition_change change = co_await p.next();
+            for (partition_grant& grant : change.gained)
+                held.push_back(std::move(grant));
+        }
+    });
     abandon_at_every_stage("two-phase commit", [](client& zk, std::string path) -> awaitable<void> {
         std::vector<std::string> sites{"one", "two"};
         commit_coordinator coordinator(zk, path);

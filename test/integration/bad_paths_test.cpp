@@ -124,6 +124,7 @@ TEST_CASE("default constructed recipes have no path, and their operations fail w
         barrier gate;
         double_barrier round;
         membership member;
+        partitioner shards;
         name_service names;
         rendezvous meeting;
         persistent_node kept;
@@ -137,6 +138,8 @@ TEST_CASE("default constructed recipes have no path, and their operations fail w
         CHECK(round_ec == errc::closed);
         auto [member_ec] = co_await member.join_until("a", "", deadline, as_tuple());
         CHECK(member_ec == errc::closed);
+        auto [shards_ec] = co_await shards.join_until("a", deadline, as_tuple());
+        CHECK(shards_ec == errc::closed);
         auto [kept_ec] = co_await kept.keep_until("x", deadline, as_tuple());
         CHECK(kept_ec == errc::closed);
         auto [name_ec, entry] = co_await names.await_until("a", deadline, as_tuple());

@@ -221,7 +221,10 @@ TEST_CASE("strangers: configurations, caches, members, names, meetings, transact
         membership my_group(insider, folder + "/group", mine<membership_options>());
         name_service my_names(insider, folder + "/names", mine<name_service_options>());
         rendezvous my_meeting(insider, folder + "/meeting", mine<rendezvous_options>());
+        const std::vector<std::string> shards{"one", "two"};
+        partitioner my_shards(insider, folder + "/shards", shards, mine<partitioner_options>());
         co_await my_group.join("me");
+        co_await my_shards.join("me");
         co_await my_names.register_name("service", "address");
         service_discovery my_services(
             insider, folder + "/services", mine<service_discovery_options>());
@@ -261,6 +264,9 @@ TEST_CASE("strangers: configurations, caches, members, names, meetings, transact
         co_await refused(their_group.join("they"));
         co_await refused(their_group.join("me"));
         co_await refused(their_group.members());
+        partitioner their_shards(stranger, folder + "/shards", shards);
+        co_await refused(their_shards.join("they"));
+        co_await refused(their_shards.join("me"));
         co_await refused(their_group.next_change());
         co_await refused(their_names.register_name("service", "theirs"));
         co_await refused(their_names.register_name("other", "theirs"));

@@ -7,6 +7,7 @@
 #include <corozk/recipe/counter.hpp>
 #include <corozk/recipe/membership.hpp>
 #include <corozk/recipe/name_service.hpp>
+#include <corozk/recipe/partitioner.hpp>
 #include <corozk/recipe/rendezvous.hpp>
 #include <corozk/recipe/service_discovery.hpp>
 #include <corozk/recipe/service_provider.hpp>
@@ -63,6 +64,22 @@ awaitable<void> members(client& c, std::string folder) {
     co_await group.leave();
 }
 
+awaitable<void> partitioners(client& c, std::string folder) {
+    partitioner_options at_once;
+    at_once.settle_time = std::chrono::milliseconds(0);
+    const std::vector<std::string> two{"x", "y"};
+    partitioner mine(c, folder + "/shards", two, at_once);
+    co_await mine.join_for("a", 2s);
+    std::vector<partition_grant> held;
+    while (held.size() < 2) {
+        partition_change change = co_await mine.next_for(1s);
+        for (partition_grant& grant : change.gained)
+            held.push_back(std::move(grant));
+    }
+    held.clear();
+    co_await mine.leave();
+}
+
 awaitable<void> name_services(client& c, std::string folder) {
     name_service names(c, folder);
     co_await names.register_name("mail/smtp", "10.0.0.5:25");
@@ -114,6 +131,7 @@ const std::vector<scenario>& data_scenarios() {
         {"counter", counters},
         {"membership", members},
         {"name_service", name_services},
+        {"partitioner", partitioners},
         {"rendezvous", meetings},
         {"service_discovery", services},
     };

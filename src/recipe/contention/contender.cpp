@@ -104,6 +104,11 @@ void contender::wait_release_requested(user_call<> call) {
     held().wait_release_requested(std::move(call));
 }
 
+void contender::request_release() {
+    if (state == stage_type::granted)
+        held().request_release();
+}
+
 void contender::release(user_call<> call) {
     if (error_code reason = lost_reason())
         return call.fail(reason);

@@ -55,6 +55,12 @@ public:
     std::uint64_t& proclamations() { return more().proclamations; }
     std::uint64_t& proclaimed() { return more().proclaimed; }
 
+    /// As if another client had requested it.
+    void request_release();
+
+    /// Why it was lost, or no error.
+    error_code lost_reason() const noexcept { return held_ ? held_->lost_reason() : error_code(); }
+
     /// Null once it has left the queue.
     contention_queue* current_queue() const noexcept { return queue_; }
 
@@ -99,7 +105,6 @@ private:
             held_ = std::make_unique<held_calls>();
         return *held_;
     }
-    error_code lost_reason() const noexcept { return held_ ? held_->lost_reason() : error_code(); }
 
     port& port_;
     contention_queue* queue_;  ///< null once it has left the queue

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corozk/client.hpp>
+#include <corozk/detail/recipe_object.hpp>
+#include <corozk/ownership.hpp>
+#include <corozk/time_limit.hpp>
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace corozk {
+
+namespace detail {
+class partitioner_impl;
+}
+
+/** @brief Options of a partitioner. */
+struct partitioner_options {
+    partitioner_options() = default;
+
+    /// How long a change of the members is left alone, for others that follow: processes that start
+    /// together, or one that is restarted under its name, which then has what it had before.
+    /// Counted from the first change, by the member that decides.
+    std::chrono::milliseconds settle_time = std::chrono::seconds(1);
+
+    /// ACL of all nodes. Empty means open to everyone.
+    corozk::acl acl;
+};
+
+/** @brief A resource that a member has been given. */
+struct partition_grant {
+    partition_grant() = default;
+    partition_grant(std::string resource_, ownership held_)
+        : resource(std::move(resource_)), held(std::move(held_)) {}
+
+    std::string resource;  ///< Its name.
+    ownership held;        ///< The proof; releasing or destroying it gives the resource back.
+};
+
+/** @brief What has changed for a member since it was told last; to be applied in this order. What
+ *         was gained is named once more, as lost or to be released, unless it is released unasked. */
+struct partition_change {
+    partition_change() = default;
+    std::vector<std::string> lost;        ///< No longer its own: the session or the node is gone.
+    std::vector<std::string> to_release;  ///< Its own until it releases them; others wait for them.
+    std::vector<partition_grant> gained;  ///< Its own from now on.
+    /// Whether nothing has changed.
+    bool empty() const noexcept { return lost.empty() && to_release.empty() && gained.empty(); }
+};
+
+/**
+ * @brief Divides a fixed set of resources, such as shards or topics, among the members of a group:
+ *        each resource has at most one member at any time, and each member an equal share.
+ *
+ * @code
+ * corozk::partitioner shards(zk, "/app/shards", {"0", "1", "2", "3"});
+ * co_await shards.join("host-1");
+ * for (;;) {
+ *     corozk::partition_change change = co_await shards.next();
+ *     for (const auto& resource : change.lost) workers.erase(resource);
+ *     for (const auto& resource : change.to_release) workers.erase(resource);
+ *     for (auto& grant : change.gained)
+ *         workers.emplace(grant.resource, worker(std::move(grant.held)));
+ * }
+ * @endcode
+ *
+ * Shares differ by one resource at most. A member that joins or leaves moves only as many resources
+ * as that takes, and a moved one changes hands when its old member releases it, or its session has
+ * ended. Then, and only then, is its new member granted it.
+ *
+ * A resource is held with an `ownership`, which has a fencing token, and tells when it is lost
+ * (`ownership::wait_lost`) or to be given back (`ownership::wait_release_requested`). One that is
+ * released without being asked for is granted again. What `next` has not delivered yet is taken
+ * back without asking.
+ *
+ * A member remains one until `leave`: after session loss it joins again in the next session. During
+ * an outage it keeps what it has until the session's deadline.
+ *
+ * @par Preconditions
+ * All members have the same resources. Otherwise those of the member that decides (the one that has
+ * been there longest) are divided, and each takes only those that it knows.
+ *
+ * @par Nodes
+ * "members/<name>", as of a `membership`, which may observe them; "locks/<resource>", as of a
+ * `lock`; "decider", as of a `lock`. The path's data is the decision; it must be empty or that of a
+ * partitioner.
+ *
+ * @cancellation
+ * | operation | terminal, partial, total |
+ * |---|---|
+ * | `join` | completes at once; the node is deleted in the background |
+ * | `next` | completes at once; the next call still reports the change |
+ * | `leave` | completes at once; leaves in the background |
+ *
+ * @executor As `client`. The destructor leaves in the background. What the user holds may outlive
+ * the object, and should be released soon.
+ *
+ * @origin Kazoo's SetPartitioner, whose members give back everything at each change, and are not
+ * told of the loss of a lock.
+ */
+class COROZK_DECL partitioner : public detail::recipe_object<detail::partitioner_impl> {
+public:
+    /** @brief `path` is the node of the group. Nothing is sent. Resources are names of nodes. */
+    partitioner(const client& c,
+                std::string path,
+                std::vector<std::string> resources,
+                partitioner_options options = partitioner_options());
+
+    partitioner() noexcept = default;
+
+    /** @brief The name under which it has joined or is joining; otherwise empty. */
+    std::string name() const;
+
+    /** @brief Whether the server has its member's node, to the client's knowledge. */
+    bool joined() const noexcept;
+
+    /**
+     * @brief Becomes a member and remains one. Waits while the name belongs to another session.
+     *
+     * @param name unique within the group
+     *
+     * @completes `void(error_code)`, after the node was created.
+     *
+     * @errors
+     * - `errc::busy`: the object is already a member, joining or leaving.
+     * - `errc::bad_path`: not a valid path, or the name or a resource is not a valid node name.
+     * - `zk_errc::no_auth`, `zk_errc::invalid_acl`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto join(std::string name, Token&& token = Token{}) {
+        return join_for(std::move(name), time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with 32 random hexadecimal digits as its name. */
+    template <detail::token_not<std::string> Token = default_token>
+    auto join(Token&& token = Token{}) {
+        return join(std::string(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto join_for(std::string name, time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_join>(
+            "partitioner.join", std::forward<Token>(token), std::move(name), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto join_until(std::string name, time_limit::time_point deadline, Token&& token = Token{}) {
+        return join_for(std::move(name), time_limit::until(deadline), std::forward<Token>(token));
+    }
+
+    /**
+     * @brief Waits for a change of what this member has or is to release, and returns it.
+     *
+     * After `leave` or an error it still reports what is to be released.
+     *
+     * @completes `void(error_code, partition_change)`
+     *
+     * @errors `errc::busy`: another `next` of this object is pending. `errc::not_a_member`: it has
+     * not joined, or has left and has nothing to release. The reason if it cannot remain a member:
+     * `zk_errc::no_auth`, `errc::foreign_data` (the path's data is not a decision),
+     * `errc::too_large` (the decision does not fit into a node), `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto next(Token&& token = Token{}) {
+        return next_for(time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto next_for(time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_next>("partitioner.next", std::forward<Token>(token), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto next_until(time_limit::time_point deadline, Token&& token = Token{}) {
+        return next_for(time_limit::until(deadline), std::forward<Token>(token));
+    }
+
+    /**
+     * @brief Leaves the group: the others share its resources as soon as it has released them. A
+     *        pending `join` ends with `boost::asio::error::operation_aborted`.
+     *
+     * What the user holds remains its own; `next` asks for it. The rest is given back.
+     *
+     * @completes `void(error_code)`, after the member's node was deleted or its session has ended.
+     *
+     * @errors `errc::not_a_member`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto leave(Token&& token = Token{}) {
+        return initiate<&start_leave>("partitioner.leave", std::forward<Token>(token));
+    }
+
+private:
+    static void start_join(const impl_ptr&, std::string name, time_limit limit, handler_of<>);
+    static void start_next(const impl_ptr&, time_limit limit, handler_of<partition_change>);
+    static void start_leave(const impl_ptr&, handler_of<>);
+};
+
+}  // namespace corozk
