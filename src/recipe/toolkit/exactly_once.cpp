@@ -163,6 +163,7 @@ task<exactly_once_outcome> exactly_once::commit(std::vector<transaction::step> s
         }
         outcome.error = ec;
         outcome.failed = failed - 1;
+        outcome.refused = ec != zk_errc::connection_loss;
         co_return outcome;
     }
 }
@@ -201,6 +202,7 @@ task<exactly_once_outcome> exactly_once::commit_now(std::vector<transaction::ste
         outcome.error = boost::asio::error::try_again;
     } else if (answered) {
         outcome.error = ec;
+        outcome.refused = failed > 0;
         if (failed > 0)
             outcome.failed = failed - 1;
     } else {

@@ -16,6 +16,7 @@ namespace corozk::detail {
 struct exactly_once_outcome {
     error_code error;        ///< `connection_loss` only if the outcome could not be determined
     std::size_t failed = 0;  ///< the step that failed; 0 also if none did
+    bool refused = false;    ///< a step failed with this error: not applied
     bool blank = true;       ///< applied, but without results because the response was lost
     std::vector<transaction_result> results;
 };
