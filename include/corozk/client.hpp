@@ -27,7 +27,7 @@
 namespace corozk {
 
 namespace detail {
-class session;
+class session_view;
 }
 
 /** @brief A node's data and metadata, with a watch for changes of the data and deletion. */
@@ -190,6 +190,27 @@ public:
     auto close(Token&& token = Token{}) {
         return initiate<&start_close>("close", hosts(), std::forward<Token>(token));
     }
+
+    /**
+     * @brief A client that uses the same session, with a node of this client as its root.
+     *
+     * As a client whose host list ends with the path, but without a session of its own: all paths
+     * are relative to the node, in arguments, results and events, and recipes work below it. The
+     * session, its state, its statistics and its event loop are shared, and so are operations that
+     * are not about paths: `connect`, `close`, `add_auth`, `set_hosts`. Its end does not end the
+     * session; that of the client that has connected does.
+     *
+     * A client remembers each distinct path (some hundred bytes) as long as it lives.
+     *
+     * @par Preconditions
+     * The node exists. Otherwise operations fail with `zk_errc::no_node`, and those that create
+     * missing parents with `errc::chroot_missing`.
+     *
+     * @par Errors
+     * Throws `corozk::error` with `errc::bad_path` if the path is invalid. Of an empty client, an
+     * empty one.
+     */
+    client below(std::string path) const;
 
     /** @brief The current status of the session. */
     session_status status() const;
@@ -640,10 +661,10 @@ public:
     }
 
     /// For the library's recipes.
-    const std::shared_ptr<detail::session>& implementation() const noexcept { return impl_; }
+    const std::shared_ptr<detail::session_view>& implementation() const noexcept { return impl_; }
 
 private:
-    using impl_ptr = std::shared_ptr<detail::session>;
+    using impl_ptr = std::shared_ptr<detail::session_view>;
     template <class... Values>
     using handler_of = detail::any_handler<void(error_code, Values...)>;
 

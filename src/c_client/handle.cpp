@@ -80,7 +80,6 @@ handle::handle(std::vector<arrival>& inbox, log_function log) noexcept
     : inbox_(inbox), log_(std::move(log)) {}
 
 std::unique_ptr<handle> handle::make(const client_options& options,
-                                     const std::string& chroot,
                                      std::vector<arrival>& inbox,
                                      log_function log,
                                      error_code& error) {
@@ -88,7 +87,7 @@ std::unique_ptr<handle> handle::make(const client_options& options,
     leave_random_alone();
     fork_guard no_fork;
     call_scope scope(made->log_);
-    made->zh_ = zookeeper_init2((nowhere + chroot).c_str(),
+    made->zh_ = zookeeper_init2(nowhere,
                                 &on_watch,
                                 static_cast<int>(options.session_timeout.count()),
                                 nullptr,

@@ -59,7 +59,6 @@ public:
 
     /// @return null with `error` set if the C client fails.
     static std::unique_ptr<handle> make(const client_options& options,
-                                        const std::string& chroot,
                                         std::vector<arrival>& inbox,
                                         log_function log,
                                         error_code& error);

@@ -19,7 +19,7 @@ namespace {
 
 using namespace detail;
 
-using session_ptr = std::shared_ptr<session>;
+using session_ptr = std::shared_ptr<session_view>;
 
 template <class... Values>
 void fail(const session_ptr& s, any_handler<void(error_code, Values...)> handler, error_code ec) {
@@ -168,6 +168,14 @@ client::~client() {
 
 client::executor_type client::get_executor() const noexcept {
     return executor_of(impl_);
+}
+
+client client::below(std::string path) const {
+    if (!impl_)
+        return client();
+    if (path_problem(path))
+        throw error(errc::bad_path, "below", path);
+    return client(impl_->below(path));
 }
 
 session_status client::status() const {

@@ -165,8 +165,7 @@ void session::attempt(const connector::endpoint& server, const std::string& name
                 log(level, "c client: " + std::string(text));
         };
         error_code error;
-        link_.use(
-            handle::make(options_, connector_.hosts().chroot, traffic_.arriving(), write, error));
+        link_.use(handle::make(options_, traffic_.arriving(), write, error));
         if (!link_.client())
             return connect_failed(error);
     }
@@ -264,7 +263,7 @@ void session::verify_chroot() {
         connector_.verified(link_.read_only(), now());
         ready();
     };
-    operation& op = make_detached(op_code::exists, "/", verified);
+    operation& op = make_detached(op_code::exists, connector_.hosts().chroot, verified);
     op.sent_in = status().generation;
     submit_at_once(op);
 }

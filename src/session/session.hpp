@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "driver/port.hpp"
 #include "driver/user_call.hpp"
 #include "network/name_lookup.hpp"
 #include "network/quorum_question.hpp"
@@ -14,16 +13,21 @@
 #include "session/link.hpp"
 #include "session/persistent_watches.hpp"
 #include "session/session_timers.hpp"
+#include "session/session_view.hpp"
 #include "session/status_board.hpp"
+#include "session/subtree.hpp"
 #include "session/traffic.hpp"
 #include <corozk/options.hpp>
 #include <corozk/time_limit.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace corozk::detail {
@@ -35,32 +39,27 @@ namespace corozk::detail {
 /// bounded, so that other coroutines can run. Decisions are made by state machines without I/O
 /// (`connector`, `closing_steps`, `persistent_watches`, `traffic`, `agenda`) and carried out here.
 /// While the session is open, pending waits and timers keep it alive.
-class session final : public port, public std::enable_shared_from_this<session> {
+class session final : public session_view, public std::enable_shared_from_this<session> {
 public:
-    static std::shared_ptr<session> make(boost::asio::any_io_executor executor,
-                                         client_options options);
+    /// A session that has not begun, as its client sees it: below the path in the host list.
+    static std::shared_ptr<session_view> make(boost::asio::any_io_executor executor,
+                                              client_options options);
     ~session();
 
     // Operations of the client.
-    void connect(user_call<> call);
-    void close(user_call<> call);
-    void next_state(const session_status& seen, user_call<session_status> call);
-    void add_auth(auth_info auth);
-
-    /// Replaces the host list. @return an error, and nothing has changed, if it cannot be used
-    error_code set_hosts(const std::string& hosts);
-    client_counters snapshot() const;
-    const client_options& options() const noexcept { return options_; }
-
-    /// The status for users, which may be read before the first turn after the process was
-    /// suspended: a session past its deadline is lost.
-    const session_status& look();
+    void connect(user_call<> call) override;
+    void close(user_call<> call) override;
+    void next_state(const session_status& seen, user_call<session_status> call) override;
+    void add_auth(auth_info auth) override;
+    error_code set_hosts(const std::string& hosts) override;
+    client_counters snapshot() const override;
+    const client_options& options() const noexcept override { return options_; }
+    const session_status& look() override;
+    void release() noexcept override;
+    std::shared_ptr<session_view> below(std::string_view path) override;
 
     /// In the child of a fork, the connection is left to the parent.
     void heed_fork();
-
-    /// The client object was destroyed: close without waiting.
-    void release() noexcept;
 
     /// The execution context is being destroyed: drop all handlers and drivers without calling any.
     void abandon() noexcept;
@@ -171,6 +170,11 @@ private:
         std::vector<std::shared_ptr<user_call<>>> connecting;
         std::vector<std::shared_ptr<user_call<>>> closing;
     } calls_;
+
+    struct view_set {
+        std::unique_ptr<subtree> front;  ///< of the client that has made it, below a path
+        std::map<std::string, std::unique_ptr<subtree>, std::less<>> others;
+    } views_;
 
     /// In progress besides the C client's connection.
     struct inquiries {

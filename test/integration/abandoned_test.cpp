@@ -225,6 +225,18 @@ TEST_CASE("abandoned: optimistic transactions") {
     });
 }
 
+TEST_CASE("abandoned: in a part of the tree") {
+    abandon_at_every_stage("below", [](client& zk, std::string path) -> awaitable<void> {
+        co_await zk.ensure_path(path);
+        client view = zk.below(path);
+        lock l(view, "/l");
+        tree_cache cache(view, "/");
+        persistent_watch watch = co_await view.add_watch("/", watch_mode::persistent);
+        ownership held = co_await l.acquire();
+        co_await (l.acquire() && cache.next(1'000) && watch.next() && held.wait_lost());
+    });
+}
+
 TEST_CASE("abandoned: those who follow nodes") {
     abandon_at_every_stage("configuration", [](client& zk, std::string path) -> awaitable<void> {
         configuration c(zk, path);

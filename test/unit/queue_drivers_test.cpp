@@ -32,7 +32,7 @@ struct fixture {
         auto shared = std::make_shared<const queue_settings>("/q", options, queue_order::arrival);
         producer = std::make_shared<queue_producer>(p, shared);
         consumer = std::make_shared<queue_consumer>(
-            p, shared, queue_consumer::wall_clock(), std::weak_ptr<session>());
+            p, shared, queue_consumer::wall_clock(), std::weak_ptr<session_view>());
     }
 
     void put(result& r, bool no_wait = false, time_point deadline = time_point::max()) {

@@ -106,7 +106,7 @@ private:
     template <class... Values>
     using handler_of = detail::any_handler<void(error_code, Values...)>;
 
-    transaction_attempt(std::shared_ptr<detail::session> s, state_ptr state) noexcept
+    transaction_attempt(std::shared_ptr<detail::session_view> s, state_ptr state) noexcept
         : session_(std::move(s)), state_(std::move(state)) {}
 
     template <auto Start, class Token, class... Arguments>
@@ -123,7 +123,7 @@ private:
                               std::vector<std::string> paths,
                               handler_of<std::vector<std::optional<std::string>>>);
 
-    std::shared_ptr<detail::session> session_;
+    std::shared_ptr<detail::session_view> session_;
     state_ptr state_;
 };
 
@@ -137,7 +137,10 @@ public:
     template <class... Values>
     using handler_of = any_handler<void(error_code, Values...)>;
 
-    attempt_commit(std::shared_ptr<session> s, impl_ptr impl, call_site where, time_point deadline);
+    attempt_commit(std::shared_ptr<session_view> s,
+                   impl_ptr impl,
+                   call_site where,
+                   time_point deadline);
 
     transaction_attempt& attempt() noexcept { return attempt_; }
     const call_site& where() const noexcept { return where_; }

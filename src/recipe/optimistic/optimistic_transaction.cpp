@@ -258,7 +258,7 @@ task<> serve_pause(std::shared_ptr<optimistic_impl> core,
 
 }  // namespace
 
-attempt_commit::attempt_commit(std::shared_ptr<session> s,
+attempt_commit::attempt_commit(std::shared_ptr<session_view> s,
                                impl_ptr impl,
                                call_site where,
                                time_point deadline)

@@ -15,7 +15,7 @@
 
 namespace corozk::detail {
 
-class session;
+class session_view;
 struct claim_attempt;
 
 /// The consumers' side of a queue: one driver for all calls of an object.
@@ -27,7 +27,7 @@ public:
     queue_consumer(port& p,
                    std::shared_ptr<const queue_settings> settings,
                    wall_clock clock,
-                   std::weak_ptr<session> s)
+                   std::weak_ptr<session_view> s)
         : queue_side(p, std::move(settings)),
           clock_(std::move(clock)),
           session_(std::move(s)),
@@ -84,7 +84,7 @@ private:
     consumer_call* next_call(kind what) { return calls_.next(what, index_.last_covered_call()); }
 
     wall_clock clock_;
-    std::weak_ptr<session> session_;
+    std::weak_ptr<session_view> session_;
     consumer_calls calls_;
     item_index index_;
     backoff backoff_{std::chrono::milliseconds(1)};
