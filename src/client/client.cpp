@@ -187,6 +187,10 @@ session_status client::status() const {
     return none;
 }
 
+session_credentials client::credentials() const {
+    return impl_ ? impl_->credentials() : session_credentials();
+}
+
 client_counters client::counters() const {
     return impl_ ? impl_->snapshot() : client_counters();
 }
@@ -233,7 +237,13 @@ void client::start_connect(const impl_ptr& impl, handler_of<> handler) {
 void client::start_close(const impl_ptr& impl, handler_of<> handler) {
     if (!impl)
         return fail(impl, std::move(handler), error_code());
-    impl->close(user_call<>(*impl, std::move(handler)));
+    impl->close(user_call<>(*impl, std::move(handler)), false);
+}
+
+void client::start_leave(const impl_ptr& impl, handler_of<> handler) {
+    if (!impl)
+        return fail(impl, std::move(handler), error_code());
+    impl->close(user_call<>(*impl, std::move(handler)), true);
 }
 
 void client::start_next_state(const impl_ptr& impl,

@@ -34,6 +34,7 @@ port& port_of(session_view& s) noexcept {
 session::session(boost::asio::any_io_executor executor, client_options options)
     : executor_(std::move(executor)),
       options_(std::move(options)),
+      to_continue_(options_.session),
       random_(seeded()),
       connector_(options_, parse_hosts(options_.hosts), random_),
       streams_(executor_, options_),

@@ -25,6 +25,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -48,11 +49,12 @@ public:
 
     // Operations of the client.
     void connect(user_call<> call) override;
-    void close(user_call<> call) override;
+    void close(user_call<> call, bool leaving) override;
     void next_state(const session_status& seen, user_call<session_status> call) override;
     void add_auth(auth_info auth) override;
     error_code set_hosts(const std::string& hosts) override;
     client_counters snapshot() const override;
+    session_credentials credentials() const override { return credentials_; }
     const client_options& options() const noexcept override { return options_; }
     const session_status& look() override;
     void release() noexcept override;
@@ -135,7 +137,7 @@ private:
     void fail_for_good(error_code reason);
     bool over() const noexcept;
     bool still_connected() const noexcept;
-    void begin_closing();
+    void begin_closing(bool leaving = false);
     void go_on_closing();
     void finish_closing();
     void complete_close_calls();
@@ -153,6 +155,8 @@ private:
 
     boost::asio::any_io_executor executor_;
     client_options options_;
+    std::optional<session_credentials> to_continue_;  ///< until a session was established or lost
+    session_credentials credentials_;                 ///< of the last session
     std::mt19937_64 random_;
     status_board board_;
     connector connector_;

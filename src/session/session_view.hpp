@@ -16,13 +16,15 @@ namespace corozk::detail {
 class session_view : public port {
 public:
     virtual void connect(user_call<> call) = 0;
-    virtual void close(user_call<> call) = 0;
+    /// @param leaving the session is left at the server
+    virtual void close(user_call<> call, bool leaving) = 0;
     virtual void next_state(const session_status& seen, user_call<session_status> call) = 0;
     virtual void add_auth(auth_info auth) = 0;
 
     /// Replaces the host list. @return an error, and nothing has changed, if it cannot be used
     virtual error_code set_hosts(const std::string& hosts) = 0;
     virtual client_counters snapshot() const = 0;
+    virtual session_credentials credentials() const = 0;
     virtual const client_options& options() const noexcept = 0;
 
     /// The status for users, which may be read before the first turn after the process was

@@ -11,8 +11,8 @@ void subtree::connect(user_call<> call) {
     whole_.connect(std::move(call));
 }
 
-void subtree::close(user_call<> call) {
-    whole_.close(std::move(call));
+void subtree::close(user_call<> call, bool leaving) {
+    whole_.close(std::move(call), leaving);
 }
 
 void subtree::next_state(const session_status& seen, user_call<session_status> call) {
@@ -29,6 +29,10 @@ error_code subtree::set_hosts(const std::string& hosts) {
 
 client_counters subtree::snapshot() const {
     return whole_.snapshot();
+}
+
+session_credentials subtree::credentials() const {
+    return whole_.credentials();
 }
 
 const client_options& subtree::options() const noexcept {

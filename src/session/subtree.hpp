@@ -27,11 +27,12 @@ public:
     void abandon() noexcept { destroy_drivers(); }
 
     void connect(user_call<> call) override;
-    void close(user_call<> call) override;
+    void close(user_call<> call, bool leaving) override;
     void next_state(const session_status& seen, user_call<session_status> call) override;
     void add_auth(auth_info auth) override;
     error_code set_hosts(const std::string& hosts) override;
     client_counters snapshot() const override;
+    session_credentials credentials() const override;
     const client_options& options() const noexcept override;
     const session_status& look() override;
     void release() noexcept override;
