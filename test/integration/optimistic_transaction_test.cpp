@@ -377,6 +377,32 @@ TEST_CASE("optimistic transaction: deadlines") {
     });
 }
 
+TEST_CASE("optimistic transaction: the client is closed while the response is awaited") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        co_await zk.ensure_path(path);
+        co_await zk.create(path + "/n", "0");
+        const bool answered = GENERATE(false, true);
+        optimistic_transaction t(zk, path + "/ledgers");
+        auto body = [&](transaction_attempt& attempt) { return add_one(attempt, path + "/n"); };
+        co_await t.run(body);
+        auto rule = proxy.arm(at_op(wire::multi), hold_reply());
+        auto executor = co_await boost::asio::this_coro::executor;
+        std::optional<error_code> ended;
+        auto transact = [&]() -> awaitable<void> { ended = co_await error_of(t.run(body)); };
+        boost::asio::co_spawn(executor, transact, boost::asio::detached);
+        co_await eventually_async([&] { return proxy.fired(rule) == 1; });
+        pending_result<> closing;
+        zk.close(closing.handler());
+        CHECK(zk.state() == session_state::closed);
+        if (answered)
+            proxy.release(rule);
+        co_await finished(closing);
+        co_await eventually_async([&] { return ended.has_value(); });
+        CHECK(*ended == (answered ? error_code() : make_error_code(zk_errc::connection_loss)));
+        CHECK(data_of(path + "/n") == "2");
+    });
+}
+
 TEST_CASE("optimistic transaction: cancelled, and destroyed") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         co_await zk.ensure_path(path);

@@ -33,7 +33,15 @@ public:
     struct entry {
         std::shared_ptr<attempt_state> state;
         bool writes = false;  ///< otherwise the reads are only verified
-        std::unique_ptr<waiting_call<bool>> call;
+
+        /// The client's end does not end it by itself: only its request tells whether it was applied.
+        std::unique_ptr<pending_call<bool>> call;
+
+        bool over() const noexcept { return !call->waiting(); }
+        void abort() noexcept {
+            if (!over())
+                call->give_up(boost::asio::error::operation_aborted);
+        }
     };
 
     optimistic_impl(port& p, std::string path, optimistic_transaction_options options)
@@ -54,6 +62,10 @@ public:
 
     void stop() noexcept override {
         recipe_core::stop();
+        for (entry& e : waiting_)
+            e.abort();
+        if (current_)
+            current_->abort();
         if (!running_)
             ledger_.retire();
     }
@@ -63,8 +75,10 @@ private:
         while (!self->waiting_.empty()) {
             entry e = std::move(self->waiting_.front());
             self->waiting_.pop_front();
-            if (!e.call->over())
+            self->current_ = &e;
+            if (!e.over())
                 co_await self->serve(e);
+            self->current_ = nullptr;
         }
         self->running_ = false;
         if (self->stopped())
@@ -96,7 +110,7 @@ private:
                 backoff_.failed();
                 co_return e.call->complete(error_code(), false);
             }
-            if (verdict == attempt_verdict::error || e.call->over())
+            if (verdict == attempt_verdict::error || e.over())
                 co_return e.call->fail(outcome.error);
         }
     }
@@ -104,7 +118,7 @@ private:
     task<exactly_once_outcome> apply(entry& e, std::vector<transaction::step> steps) {
         exactly_once_outcome outcome;
         outcome.error = co_await ledger_.prepare();
-        if (outcome.error || e.call->over())
+        if (outcome.error || e.over())
             co_return outcome;
         e.call->set_late_error(zk_errc::connection_loss);
         const time_point begin = port_.now();
@@ -120,7 +134,7 @@ private:
             request multi(port_, op_code::multi, std::string());
             multi.steps = steps;
             outcome.error = co_await multi;
-            if (!outcome.error || e.call->over())
+            if (!outcome.error || e.over())
                 co_return outcome;
             if (retry(port_, while_reachable).again(outcome.error))
                 continue;
@@ -137,6 +151,7 @@ private:
     signal wake_;
     exactly_once ledger_;
     std::deque<entry> waiting_;
+    entry* current_ = nullptr;  ///< being served
     bool running_ = false;
     backoff backoff_{std::chrono::microseconds(200)};
 };
@@ -281,8 +296,7 @@ void attempt_commit::start_commit(const impl_ptr& impl,
     optimistic_impl::entry e;
     e.state = std::move(state);
     e.writes = writes;
-    e.call =
-        std::make_unique<waiting_call<bool>>(*impl, std::move(handler), impl->wake(), deadline);
+    e.call = make_call(impl->get_port(), impl->wake(), std::move(handler), deadline);
     impl->enqueue(std::move(e));
 }
 
