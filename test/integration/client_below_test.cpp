@@ -13,11 +13,9 @@
 #include <string>
 #include <vector>
 
-namespace corozk::testing::client_below_test {
+namespace corozk::testing::client_tests::client_below_test {
 
 using namespace corozk;
-using namespace corozk::testing;
-using namespace corozk::testing::client_tests;
 
 TEST_CASE("client below: every operation has relative paths") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
@@ -335,4 +333,4 @@ TEST_CASE("client below: requests are as large as the server gets them") {
     });
 }
 
-}  // namespace corozk::testing::client_below_test
+}  // namespace corozk::testing::client_tests::client_below_test

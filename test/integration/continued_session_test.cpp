@@ -12,11 +12,9 @@
 #include <string>
 #include <vector>
 
-namespace corozk::testing::continued_session_test {
+namespace corozk::testing::client_tests::continued_session_test {
 
 using namespace corozk;
-using namespace corozk::testing;
-using namespace corozk::testing::client_tests;
 
 namespace {
 
@@ -239,4 +237,4 @@ TEST_CASE("continued session: credentials that cannot be any") {
     });
 }
 
-}  // namespace corozk::testing::continued_session_test
+}  // namespace corozk::testing::client_tests::continued_session_test
