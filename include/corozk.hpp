@@ -32,6 +32,7 @@
 #include <corozk/recipe/multi_lock.hpp>
 #include <corozk/recipe/multi_ownership.hpp>
 #include <corozk/recipe/name_service.hpp>
+#include <corozk/recipe/optimistic_transaction.hpp>
 #include <corozk/recipe/partitioner.hpp>
 #include <corozk/recipe/persistent_node.hpp>
 #include <corozk/recipe/priority_lock.hpp>

@@ -63,8 +63,9 @@ public:
         run_deferred();
     }
 
-    /// Moves the clock; timers that are due run in their order.
+    /// Moves the clock; timers that are due run in their order, after what was deferred before.
     void advance(detail::steady_clock::duration by) {
+        run_deferred();
         now_ += by;
         while (!timers_.empty() && timers_.begin()->when <= now_) {
             detail::timer_node& timer = *timers_.begin();

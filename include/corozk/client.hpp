@@ -27,7 +27,7 @@
 namespace corozk {
 
 namespace detail {
-class session;
+class session_view;
 }
 
 /** @brief A node's data and metadata, with a watch for changes of the data and deletion. */
@@ -96,7 +96,7 @@ struct watched_children {
  * | writes not yet sent | completes at once; nothing is sent | same | same |
  * | writes in flight | completes at once; outcome unknown | same | ignored |
  * | `connect` | stops trying; the client is closed | same | same |
- * | `close` | stops waiting; closing continues | same | ignored |
+ * | `close`, `leave_session` | stops waiting; closing continues | same | ignored |
  * | `next_state`, `watch::next` | completes at once | same | same |
  *
  * A cancelled operation completes with `boost::asio::error::operation_aborted`.
@@ -190,6 +190,45 @@ public:
     auto close(Token&& token = Token{}) {
         return initiate<&start_close>("close", hosts(), std::forward<Token>(token));
     }
+
+    /**
+     * @brief Ends the client without its session, whose ephemeral nodes remain until it times out or
+     *        another client continues it (`client_options::session`).
+     *
+     * As `close` otherwise: all pending operations complete with `errc::closed`, after requests in
+     * flight have their responses, for at most `client_options::close_timeout`. To be called first:
+     * the destructor closes the session.
+     *
+     * @completes `void(error_code)`
+     */
+    template <class Token = default_token>
+    auto leave_session(Token&& token = Token{}) {
+        return initiate<&start_leave>("leave_session", hosts(), std::forward<Token>(token));
+    }
+
+    /** @brief What continues the session in another client; without an id before the first one. */
+    session_credentials credentials() const;
+
+    /**
+     * @brief A client that uses the same session, with a node of this client as its root.
+     *
+     * As a client whose host list ends with the path, but without a session of its own: all paths
+     * are relative to the node, in arguments, results and events, and recipes work below it. The
+     * session, its state, its statistics and its event loop are shared, and so are operations that
+     * are not about paths: `connect`, `close`, `leave_session`, `add_auth`, `set_hosts`. Its end does not end the
+     * session; that of the client that has connected does.
+     *
+     * A client remembers each distinct path (some hundred bytes) as long as it lives.
+     *
+     * @par Preconditions
+     * The node exists. Otherwise operations fail with `zk_errc::no_node`, and those that create
+     * missing parents with `errc::chroot_missing`.
+     *
+     * @par Errors
+     * Throws `corozk::error` with `errc::bad_path` if the path is invalid. Of an empty client, an
+     * empty one.
+     */
+    client below(std::string path) const;
 
     /** @brief The current status of the session. */
     session_status status() const;
@@ -640,10 +679,10 @@ public:
     }
 
     /// For the library's recipes.
-    const std::shared_ptr<detail::session>& implementation() const noexcept { return impl_; }
+    const std::shared_ptr<detail::session_view>& implementation() const noexcept { return impl_; }
 
 private:
-    using impl_ptr = std::shared_ptr<detail::session>;
+    using impl_ptr = std::shared_ptr<detail::session_view>;
     template <class... Values>
     using handler_of = detail::any_handler<void(error_code, Values...)>;
 
@@ -664,6 +703,7 @@ private:
     static void start_new(executor_type executor, client_options options, handler_of<client>);
     static void start_connect(const impl_ptr&, handler_of<>);
     static void start_close(const impl_ptr&, handler_of<>);
+    static void start_leave(const impl_ptr&, handler_of<>);
     static void start_next_state(const impl_ptr&, session_status seen, handler_of<session_status>);
     static void start_set_hosts(const impl_ptr&, std::string hosts, handler_of<>);
     static void start_create(const impl_ptr&,

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace boost::asio::ssl {
@@ -111,6 +112,20 @@ enum class server_dialect : std::uint8_t {
     zookeeper_3_4,
 };
 
+/**
+ * @brief What identifies a session to the servers: see `client::credentials`.
+ *
+ * A secret: whoever has it can continue the session, and end it.
+ */
+struct session_credentials {
+    session_credentials() = default;
+    session_credentials(std::int64_t id_, std::string password_)
+        : id(id_), password(std::move(password_)) {}
+
+    std::int64_t id = 0;   ///< `session_status::session_id`; 0: none.
+    std::string password;  ///< 16 bytes, made by the servers.
+};
+
 /** @brief The options of a client. Every member except `hosts` has a default. */
 struct client_options {
     client_options() = default;
@@ -138,6 +153,16 @@ struct client_options {
 
     /// After the session was lost: start a new one (true), or close the client (false).
     bool renew_session = true;
+
+    /// Continue this session, of a client that has left it (`client::leave_session`) or has crashed,
+    /// with its ephemeral nodes but without its watches. If it has expired, or the password is wrong,
+    /// the state becomes `session_state::lost`, and the client goes on as after any loss
+    /// (`renew_session`); what was started before fails with `zk_errc::session_expired`.
+    ///
+    /// Never in two clients at once: servers cut the connection of the older, which reconnects and
+    /// cuts that of the younger, and so on. The nodes of locks, elections and other recipes that the
+    /// previous client had remain, too, and nobody releases them while the session lives.
+    std::optional<session_credentials> session;
 
     /// Accept a server that is cut off from its quorum and serves reads only. Meanwhile the client
     /// looks for one with a quorum.

@@ -80,7 +80,7 @@ handle::handle(std::vector<arrival>& inbox, log_function log) noexcept
     : inbox_(inbox), log_(std::move(log)) {}
 
 std::unique_ptr<handle> handle::make(const client_options& options,
-                                     const std::string& chroot,
+                                     const std::optional<session_credentials>& to_continue,
                                      std::vector<arrival>& inbox,
                                      log_function log,
                                      error_code& error) {
@@ -88,10 +88,15 @@ std::unique_ptr<handle> handle::make(const client_options& options,
     leave_random_alone();
     fork_guard no_fork;
     call_scope scope(made->log_);
-    made->zh_ = zookeeper_init2((nowhere + chroot).c_str(),
+    clientid_t known{};
+    if (to_continue) {
+        known.client_id = to_continue->id;
+        to_continue->password.copy(known.passwd, sizeof known.passwd);
+    }
+    made->zh_ = zookeeper_init2(nowhere,
                                 &on_watch,
                                 static_cast<int>(options.session_timeout.count()),
-                                nullptr,
+                                to_continue ? &known : nullptr,
                                 &inbox,
                                 ZOO_NO_LOG_CLIENTENV | (options.allow_read_only ? ZOO_READONLY : 0),
                                 &on_log);
@@ -334,6 +339,11 @@ void handle::forget_watches(const std::string& path, std::int32_t type) {
 
 std::int64_t handle::session_id() const noexcept {
     return zoo_client_id(zh_)->client_id;
+}
+
+session_credentials handle::credentials() const {
+    const clientid_t* known = zoo_client_id(zh_);
+    return {known->client_id, std::string(known->passwd, sizeof known->passwd)};
 }
 
 std::chrono::milliseconds handle::negotiated_timeout() const noexcept {

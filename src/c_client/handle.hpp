@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,9 +58,10 @@ class handle {
 public:
     using log_function = std::function<void(log_level, std::string_view)>;
 
+    /// @param to_continue the session to ask for; otherwise a new one
     /// @return null with `error` set if the C client fails.
     static std::unique_ptr<handle> make(const client_options& options,
-                                        const std::string& chroot,
+                                        const std::optional<session_credentials>& to_continue,
                                         std::vector<arrival>& inbox,
                                         log_function log,
                                         error_code& error);
@@ -107,6 +109,7 @@ public:
     void forget_watches(const std::string& path, std::int32_t type = 3);
 
     std::int64_t session_id() const noexcept;
+    session_credentials credentials() const;
     std::chrono::milliseconds negotiated_timeout() const noexcept;
 
 private:

@@ -19,7 +19,7 @@ namespace {
 
 using namespace detail;
 
-using session_ptr = std::shared_ptr<session>;
+using session_ptr = std::shared_ptr<session_view>;
 
 template <class... Values>
 void fail(const session_ptr& s, any_handler<void(error_code, Values...)> handler, error_code ec) {
@@ -170,6 +170,14 @@ client::executor_type client::get_executor() const noexcept {
     return executor_of(impl_);
 }
 
+client client::below(std::string path) const {
+    if (!impl_)
+        return client();
+    if (path_problem(path))
+        throw error(errc::bad_path, "below", path);
+    return client(impl_->below(path));
+}
+
 session_status client::status() const {
     if (impl_)
         return impl_->look();
@@ -177,6 +185,10 @@ session_status client::status() const {
     none.state = session_state::closed;
     none.reason = errc::closed;
     return none;
+}
+
+session_credentials client::credentials() const {
+    return impl_ ? impl_->credentials() : session_credentials();
 }
 
 client_counters client::counters() const {
@@ -225,7 +237,13 @@ void client::start_connect(const impl_ptr& impl, handler_of<> handler) {
 void client::start_close(const impl_ptr& impl, handler_of<> handler) {
     if (!impl)
         return fail(impl, std::move(handler), error_code());
-    impl->close(user_call<>(*impl, std::move(handler)));
+    impl->close(user_call<>(*impl, std::move(handler)), false);
+}
+
+void client::start_leave(const impl_ptr& impl, handler_of<> handler) {
+    if (!impl)
+        return fail(impl, std::move(handler), error_code());
+    impl->close(user_call<>(*impl, std::move(handler)), true);
 }
 
 void client::start_next_state(const impl_ptr& impl,

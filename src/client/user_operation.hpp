@@ -2,7 +2,7 @@
 #pragma once
 
 #include "driver/user_call.hpp"
-#include "session/session.hpp"
+#include "session/session_view.hpp"
 
 #include <memory>
 #include <string>
@@ -14,7 +14,7 @@ namespace corozk::detail {
 template <class Convert, class... Values>
 class user_operation final : public operation {
 public:
-    user_operation(const std::shared_ptr<session>& s,
+    user_operation(const std::shared_ptr<session_view>& s,
                    op_code code_,
                    std::string path_,
                    any_handler<void(error_code, Values...)> handler,
@@ -60,7 +60,7 @@ private:
 
     void abandoned() noexcept override { delete this; }
 
-    session& session_;
+    session_view& session_;
     user_call<Values...> call_;
     Convert convert_;
 };

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "client/watch_events.hpp"
-#include "session/session.hpp"
+#include "session/session_view.hpp"
 
 #include <memory>
 #include <string>
@@ -12,12 +12,12 @@ namespace corozk::detail {
 /// The implementation of `watch`: stores the event until it is retrieved.
 class user_watch final : public watch_node, public std::enable_shared_from_this<user_watch> {
 public:
-    user_watch(const std::shared_ptr<session>& s, std::string path, watch_kind kind)
+    user_watch(const std::shared_ptr<session_view>& s, std::string path, watch_kind kind)
         : session_(s), path_(std::move(path)), kind_(kind) {}
     ~user_watch();
 
     const std::string& path() const noexcept { return path_; }
-    const std::shared_ptr<session>& owner() const noexcept { return session_; }
+    const std::shared_ptr<session_view>& owner() const noexcept { return session_; }
     bool pending() const noexcept { return armed() || arming() || !events_.empty(); }
     void next(watch_events::handler handler);
 
@@ -25,7 +25,7 @@ private:
     void fired(watch_event_type type) noexcept override { events_.add(watch_event(type, path_)); }
     void dropped(const error_code& reason) noexcept override { events_.end(reason); }
 
-    std::shared_ptr<session> session_;
+    std::shared_ptr<session_view> session_;
     std::string path_;
     watch_kind kind_;
     watch_events events_;
@@ -35,12 +35,12 @@ private:
 class user_persistent_watch final : public persistent_watch_node,
                                     public std::enable_shared_from_this<user_persistent_watch> {
 public:
-    user_persistent_watch(const std::shared_ptr<session>& s, std::string path)
+    user_persistent_watch(const std::shared_ptr<session_view>& s, std::string path)
         : session_(s), path_(std::move(path)) {}
     ~user_persistent_watch() { disarm(); }
 
     const std::string& path() const noexcept { return path_; }
-    const std::shared_ptr<session>& owner() const noexcept { return session_; }
+    const std::shared_ptr<session_view>& owner() const noexcept { return session_; }
     bool pending() const noexcept { return armed() || arming() || !events_.empty(); }
     void next(watch_events::handler handler);
 
@@ -49,7 +49,7 @@ private:
     void interrupted() noexcept override;
     void dropped(const error_code& reason) noexcept override { events_.end(reason); }
 
-    std::shared_ptr<session> session_;
+    std::shared_ptr<session_view> session_;
     std::string path_;
     watch_events events_;
 };

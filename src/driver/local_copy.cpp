@@ -10,7 +10,7 @@
 namespace corozk::detail {
 
 local_copy::local_copy(port& p, std::string root, std::size_t depth)
-    : root_(std::move(root)), depth_(depth), observer_(*this) {
+    : root_(p.absolute(std::move(root))), depth_(depth), observer_(*this) {
     p.add_copy(*this);
     p.subscribe(observer_);
 }

@@ -64,7 +64,7 @@ private:
     bool covers(std::string_view path, create_mode mode) const noexcept;
     void note(bool answered) noexcept;
 
-    const std::string root_;
+    const std::string root_;  ///< absolute
     const std::size_t depth_;
     bool marked_ = true;
     bool reading_ = false;

@@ -82,18 +82,19 @@ void port::spawn(task<> driver) {
     run_detached(drivers_, std::move(driver));
 }
 
-bool port::copies_owe() const noexcept {
-    if (copies_.empty() || (!connected() && status().state != session_state::read_only))
+bool port::copies_owe() noexcept {
+    const auto& copies = whole().copies_;
+    if (copies.empty() || (!connected() && status().state != session_state::read_only))
         return false;
     return std::any_of(
-        copies_.begin(), copies_.end(), [](const copy_hook& copy) { return copy.owes(); });
+        copies.begin(), copies.end(), [](const copy_hook& copy) { return copy.owes(); });
 }
 
 void port::complete_after_copies(completion handler,
                                  boost::asio::cancellation_slot slot,
                                  time_point deadline) {
     auto held = std::make_shared<held_completion>(*this, std::move(handler), slot, deadline);
-    for (copy_hook& copy : copies_) {
+    for (copy_hook& copy : whole().copies_) {
         if (copy.owes())
             copy.hold(held);
     }

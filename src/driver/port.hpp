@@ -206,13 +206,20 @@ public:
         log(level, text);
     }
 
+    /// The port of all paths, if those of this one are relative to a node; otherwise this one.
+    virtual port& whole() noexcept { return *this; }
+
+    /// A path as `whole` has it.
+    virtual std::string absolute(std::string path) const { return path; }
+
     /// Drops the call if it is still pending when the port is destroyed.
     void watch_over(unfinished_call& call) noexcept { calls_.push_back(call); }
 
-    void add_copy(copy_hook& copy) noexcept { copies_.push_back(copy); }
+    /// Copies hear of absolute paths (see `absolute`).
+    void add_copy(copy_hook& copy) noexcept { whole().copies_.push_back(copy); }
 
     /// Whether a local copy does not show all changes by this client yet.
-    bool copies_owe() const noexcept;
+    bool copies_owe() noexcept;
 
     /// Like `complete`, but delayed until all copies show the changes by this client, the deadline
     /// passes, or the user cancels.
@@ -262,8 +269,8 @@ private:
     boost::intrusive::list<copy_hook, boost::intrusive::constant_time_size<false>> copies_;
 };
 
-class session;
+class session_view;
 
-port& port_of(session& s) noexcept;
+port& port_of(session_view& s) noexcept;
 
 }  // namespace corozk::detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "operation/name_list.hpp"
+#include "operation/path_root.hpp"
 #include "operation/persistent_watch_node.hpp"
 #include "operation/watch_node.hpp"
 #include <corozk/error.hpp>
@@ -161,6 +162,9 @@ public:
     std::vector<read_set::item> reads;     ///< of read_all
     std::vector<std::string> arguments;    ///< the members of a reconfiguration
     std::int64_t config_version = -1;
+
+    /// What its paths were relative to, while they are absolute; otherwise null.
+    const path_root* root = nullptr;
 
     std::uint64_t sent_in = 0;  ///< the generation in which it was sent, or 0
     time_point queued_at{};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "operation/path_root.hpp"
 #include <corozk/error.hpp>
 #include <corozk/watch_types.hpp>
 
@@ -50,6 +51,16 @@ public:
 
     watch_mode mode() const noexcept { return mode_; }
 
+    /// Events have paths relative to it. It must outlive the watch.
+    void set_root(const path_root& root) noexcept { root_ = &root; }
+
+    /// An event with an absolute path.
+    void report(watch_event_type type, const std::string& path) noexcept {
+        if (!root_)
+            return changed(type, path);
+        changed(type, std::string(root_->relative(path)));
+    }
+
     /// Ends the watch.
     void disarm() noexcept;
 
@@ -62,6 +73,7 @@ private:
     operation* pending_ = nullptr;
     persistent_watch_keeper* keeper_ = nullptr;  ///< outlives the time while it is linked
     const std::string* path_ = nullptr;          ///< the keeper's
+    const path_root* root_ = nullptr;
     watch_mode mode_ = watch_mode::persistent;
 };
 

@@ -8,7 +8,7 @@
 
 namespace corozk::detail {
 
-void session::close(user_call<> call) {
+void session::close(user_call<> call, bool leaving) {
     heed_fork();
     call.ahead_of_copies();
     if (over()) {
@@ -17,7 +17,7 @@ void session::close(user_call<> call) {
     }
     auto shared = cancellable(std::move(call), stops_waiting);
     calls_.closing.push_back(std::move(shared));
-    begin_closing();
+    begin_closing(leaving);
     wake();
 }
 
@@ -48,11 +48,15 @@ bool session::over() const noexcept {
     return agenda_.stopped() || (connector_.idle() && !closing_.active());
 }
 
-void session::begin_closing() {
+void session::begin_closing(bool leaving) {
     if (status().state == session_state::closed)
         return;
     bool had_session = status().generation != 0 && status().state != session_state::connecting;
-    closing_.begin(link_.connected(), had_session, time_limit(options_.close_timeout).from(now()));
+    const time_point deadline = time_limit(options_.close_timeout).from(now());
+    if (leaving)
+        closing_.leave(link_.connected(), deadline);
+    else
+        closing_.begin(link_.connected(), had_session, deadline);
     stop_connecting();
     for (auto& call : std::exchange(calls_.connecting, {}))
         call->fail(errc::closed);

@@ -33,13 +33,19 @@ public:
             end(had_session ? left_to_expire() : error_code());
     }
 
+    /// The session is to remain: nothing is sent.
+    void leave(bool connected, time_point deadline) noexcept {
+        leaving_ = true;
+        begin(connected, false, deadline);
+    }
+
     action next(const connection_type& c, time_point now) noexcept {
         if (active() && now >= deadline_)
             end(left_to_expire());
         // The C client aborts the program on unexpected responses: there must be no requests in
         // flight that it does not know.
         if (phase_ == phase_type::draining && c.settled) {
-            if (!c.connected) {
+            if (!c.connected || leaving_) {
                 end(left_to_expire());
             } else if (!c.half_packet) {
                 phase_ = phase_type::parting;
@@ -59,7 +65,9 @@ public:
     const error_code& result() const noexcept { return result_; }
 
 private:
-    static error_code left_to_expire() noexcept { return errc::session_left_to_expire; }
+    error_code left_to_expire() const noexcept {
+        return leaving_ ? error_code() : make_error_code(errc::session_left_to_expire);
+    }
 
     void end(const error_code& result) noexcept {
         phase_ = phase_type::over;
@@ -69,6 +77,7 @@ private:
     phase_type phase_ = phase_type::none;
     time_point deadline_ = time_point::max();
     error_code result_;
+    bool leaving_ = false;
 };
 
 }  // namespace corozk::detail

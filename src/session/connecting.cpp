@@ -31,6 +31,8 @@ std::string option_problem(const client_options& options) {
         {options.connect_timeout < 0ms, "connect_timeout must not be negative (0: for ever)"},
         {options.close_timeout < 0ms, "close_timeout must not be negative"},
         {options.queue_timeout < 0ms, "queue_timeout must not be negative"},
+        {options.session && (options.session->id == 0 || options.session->password.size() != 16),
+         "session must have an id and a password of 16 bytes"},
         {options.max_request_size < 1024, "max_request_size must be at least 1024 bytes"},
     };
     for (const auto& [is_so, text] : problems) {
@@ -165,8 +167,7 @@ void session::attempt(const connector::endpoint& server, const std::string& name
                 log(level, "c client: " + std::string(text));
         };
         error_code error;
-        link_.use(
-            handle::make(options_, connector_.hosts().chroot, traffic_.arriving(), write, error));
+        link_.use(handle::make(options_, to_continue_, traffic_.arriving(), write, error));
         if (!link_.client())
             return connect_failed(error);
     }
@@ -217,6 +218,8 @@ void session::established() {
     connector_.established(client.negotiated_timeout(), read_only, now());
     bool fresh = link_.established();
     bool continued = client.session_id() == status().session_id;
+    credentials_ = client.credentials();
+    to_continue_.reset();
     board_.established(client.session_id(), connector_.timeout(), fresh);
     // Without a quorum a server accepts only sessions that it has established itself; only one of the
     // quorum expires meanwhile.
@@ -264,7 +267,7 @@ void session::verify_chroot() {
         connector_.verified(link_.read_only(), now());
         ready();
     };
-    operation& op = make_detached(op_code::exists, "/", verified);
+    operation& op = make_detached(op_code::exists, connector_.hosts().chroot, verified);
     op.sent_in = status().generation;
     submit_at_once(op);
 }
@@ -413,6 +416,7 @@ void session::session_lost(error_code reason) {
     ++counters_.expirations;
     log(log_level::warning,
         "the session was lost; its ephemeral nodes have been or will be deleted");
+    to_continue_.reset();
     retire_client();
     link_.close();
     watches_.session_lost();

@@ -18,11 +18,11 @@ link::link(stream_factory& streams, std::vector<arrival>& inbox, relay::callback
 
 void link::received(const reception& what) {
     if (what.what == reception::kind::event) {
-        inbox_.push_back(to_arrival(what, chroot_));
+        inbox_.push_back(to_arrival(what));
     } else if (!own_.empty()) {
         operation& op = *own_.front();
         own_.pop_front();
-        take_response(op, what, chroot_, client_ ? client_->session_id() : 0);
+        take_response(op, what, client_ ? client_->session_id() : 0);
         // It knows those that were set before, and not yet those that were set after.
         if (client_ && replaces_watches(op))
             client_->forget_watches(op.path);
@@ -42,7 +42,7 @@ bool link::can_ask(const operation& op) const noexcept {
     return can_be_asked(op, relay_->abilities());
 }
 
-bool link::submit(operation& op, const std::string& chroot) {
+bool link::submit(operation& op) {
     if (!can_ask(op)) {
         // The server keeps the watch until it fires, into nothing. Those that share the path with a
         // persistent one are still waited for.
@@ -53,13 +53,12 @@ bool link::submit(operation& op, const std::string& chroot) {
     }
     if (!own(op))
         return client_->submit(op);
-    chroot_ = chroot;
     own_.push_back(&op);
     if (op.code == op_code::add_watch) {
         relay_->report_events();
         reports_events_ = true;
     }
-    relay_->request(to_frame(op, chroot, relay_->abilities()));
+    relay_->request(to_frame(op, relay_->abilities()));
     return true;
 }
 

@@ -74,7 +74,7 @@ public:
 
     /// Passes a request to the C client or to the relay.
     /// @return false, with `op.error` set, if the C client rejects it, or the server does not know it
-    bool submit(operation& op, const std::string& chroot);
+    bool submit(operation& op);
 
     /// Whether the server reads nothing at present.
     bool congested() const noexcept { return relay_->congested(); }
@@ -132,7 +132,6 @@ private:
     std::unique_ptr<relay> relay_;
     std::vector<arrival>& inbox_;
     std::deque<operation*> own_;  ///< requests sent by the relay
-    std::string chroot_;          ///< for their responses
     bool fresh_ = true;           ///< no session was established with this C client
     bool flushed_ = false;        ///< in this turn, in which the C client then sends no ping
     bool reports_events_ = false;

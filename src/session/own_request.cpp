@@ -15,19 +15,6 @@ namespace {
 
 using step_kind = transaction::step_kind;
 
-std::string below(const std::string& chroot, const std::string& path) {
-    if (chroot.empty())
-        return path;
-    return path == "/" ? chroot : chroot + path;
-}
-
-std::string without(const std::string& chroot, std::string_view path) {
-    std::string_view rest = path.substr(std::min(chroot.size(), path.size()));
-    if (chroot.empty() || !path.starts_with(chroot) || !(rest.empty() || rest.front() == '/'))
-        return std::string(path);
-    return rest.empty() ? "/" : std::string(rest);
-}
-
 // --- requests --------------------------------------------------------------------------------
 
 void put_op(jute_writer& out, wire_op op) {
@@ -63,10 +50,7 @@ void put_creation(jute_writer& out, const std::string& data, const acl& entries,
     out.int32(to_c_mode(mode));
 }
 
-void put_step(jute_writer& out,
-              const transaction::step& step,
-              const std::string& chroot,
-              const server_abilities& server) {
+void put_step(jute_writer& out, const transaction::step& step, const server_abilities& server) {
     const create_mode mode = offered(step.mode, server);
     wire_op op = wire_op::check;
     if (step.kind == step_kind::erase)
@@ -78,7 +62,7 @@ void put_step(jute_writer& out,
              : mode == create_mode::container ? wire_op::create_container
                                               : wire_op::create;
     put_step_header(out, op, false);
-    out.buffer(below(chroot, step.path));
+    out.buffer(step.path);
     if (step.kind == step_kind::create) {
         put_creation(out, step.data, step.entries, mode);
         if (has_ttl(mode))
@@ -150,7 +134,7 @@ struct step_header {
     std::int32_t error;
 };
 
-void read_transaction(operation& op, jute_reader in, const std::string& chroot) {
+void read_transaction(operation& op, jute_reader in) {
     op.results.resize(op.steps.size());
     for (transaction_result& result : op.results) {
         step_header header(in);
@@ -161,10 +145,10 @@ void read_transaction(operation& op, jute_reader in, const std::string& chroot) 
                     op.error = result.error;
                 break;
             case wire_op::create:
-                result.path = without(chroot, in.string());
+                result.path = std::string(in.string());
                 break;
             case wire_op::create2:
-                result.path = without(chroot, in.string());
+                result.path = std::string(in.string());
                 result.stat = read_stat(in);
                 break;
             case wire_op::set_data:
@@ -231,39 +215,37 @@ bool is_own(const operation& op, const server_abilities& server) noexcept {
     }
 }
 
-std::string to_frame(const operation& op,
-                     const std::string& chroot,
-                     const server_abilities& server) {
+std::string to_frame(const operation& op, const server_abilities& server) {
     jute_writer out;
     out.int32(0);
     put_op(out, wire_op_of(op.code));
     switch (op.code) {
         case op_code::create:
-            out.buffer(below(chroot, op.path));
+            out.buffer(op.path);
             put_creation(out, op.data, op.entries, offered(op.mode, server));
             break;
         case op_code::multi:
             for (const transaction::step& step : op.steps)
-                put_step(out, step, chroot, server);
+                put_step(out, step, server);
             put_step_header(out, wire_op::error, true);
             break;
         case op_code::read_all:
             for (const read_set::item& read : op.reads) {
                 bool data = read.kind == read_set::read_kind::data;
                 put_step_header(out, data ? wire_op::get_data : wire_op::get_children, false);
-                out.buffer(below(chroot, read.path)).boolean(false);
+                out.buffer(read.path).boolean(false);
             }
             put_step_header(out, wire_op::error, true);
             break;
         case op_code::ephemerals:
         case op_code::count_descendants:
-            out.buffer(below(chroot, op.path));
+            out.buffer(op.path);
             break;
         case op_code::add_watch:
-            out.buffer(below(chroot, op.path)).int32(static_cast<std::int32_t>(op.watching));
+            out.buffer(op.path).int32(static_cast<std::int32_t>(op.watching));
             break;
         case op_code::remove_watches:
-            out.buffer(below(chroot, op.path)).int32(op.version);
+            out.buffer(op.path).int32(op.version);
             break;
         default:
             break;
@@ -276,32 +258,28 @@ bool replaces_watches(const operation& answered) noexcept {
            (answered.code == op_code::add_watch || answered.code == op_code::remove_watches);
 }
 
-arrival to_arrival(const reception& event, const std::string& chroot) {
-    return arrival(to_event_type(event.event_type),
-                   without(chroot, event.path),
-                   arrival::kind_type::any_event);
+arrival to_arrival(const reception& event) {
+    return arrival(
+        to_event_type(event.event_type), std::string(event.path), arrival::kind_type::any_event);
 }
 
-void take_response(operation& op,
-                   const reception& response,
-                   const std::string& chroot,
-                   std::int64_t session_id) {
+void take_response(operation& op, const reception& response, std::int64_t session_id) {
     op.error = response.not_known ? zk_errc::unimplemented : to_answer_error(response.error);
     jute_reader in(response.body);
     if (op.error)
         return;
     switch (op.code) {
         case op_code::create:
-            op.answer = without(chroot, in.string());
+            op.answer = std::string(in.string());
             op.record = just_created(op, response.zxid, session_id);
             return;
         case op_code::multi:
-            return read_transaction(op, in, chroot);
+            return read_transaction(op, in);
         case op_code::read_all:
             return read_reads(op, in);
         case op_code::ephemerals:
             for (std::int32_t n = in.int32(); n > 0; --n)
-                op.names.push_back(without(chroot, in.string()));
+                op.names.push_back(std::string(in.string()));
             return;
         case op_code::count_descendants:
             op.record.num_children = in.int32();

@@ -21,9 +21,7 @@ bool is_own(const operation& op, const server_abilities& server) noexcept;
 bool can_be_asked(const operation& op, const server_abilities& server) noexcept;
 
 /// The request as a frame, whose xid is still to be set.
-std::string to_frame(const operation& op,
-                     const std::string& chroot,
-                     const server_abilities& server);
+std::string to_frame(const operation& op, const server_abilities& server);
 
 /// The type of a `remove_watches` (see `operation::version`) that removes all watches of a path.
 /// The C client would forget those that were set meanwhile, too.
@@ -34,12 +32,9 @@ constexpr std::int32_t all_watches = 3;
 bool replaces_watches(const operation& answered) noexcept;
 
 /// Of an event that the relay has reported.
-arrival to_arrival(const reception& event, const std::string& chroot);
+arrival to_arrival(const reception& event);
 
 /// Completes the operation's result.
-void take_response(operation& op,
-                   const reception& response,
-                   const std::string& chroot,
-                   std::int64_t session_id);
+void take_response(operation& op, const reception& response, std::int64_t session_id);
 
 }  // namespace corozk::detail

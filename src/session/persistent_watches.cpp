@@ -126,7 +126,7 @@ void persistent_watches::notify(place& at,
                                 watch_mode mode) {
     for_each_waiter(at.nodes, [&](persistent_watch_node& node) {
         if (node.mode() == mode)
-            node.changed(type, path);
+            node.report(type, path);
     });
 }
 

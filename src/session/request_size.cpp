@@ -34,16 +34,16 @@ std::size_t size_of(const transaction::step& step) noexcept {
 
 }  // namespace
 
-std::size_t request_size(const operation& op, std::size_t chroot) noexcept {
-    std::size_t size = chroot + op.path.size() + op.data.size() + request_overhead;
+std::size_t request_size(const operation& op) noexcept {
+    std::size_t size = op.path.size() + op.data.size() + request_overhead;
     if (op.code == op_code::create || op.code == op_code::set_acl)
         size += size_of(op.entries);
     for (const std::string& argument : op.arguments)
         size += argument.size();
     for (const read_set::item& read : op.reads)
-        size += chroot + read.path.size() + step_overhead;
+        size += read.path.size() + step_overhead;
     for (const transaction::step& step : op.steps)
-        size += chroot + size_of(step);
+        size += size_of(step);
     return size;
 }
 

@@ -8,7 +8,6 @@
 namespace corozk::detail {
 
 /// The maximum size of the request that the C client makes of an operation, in bytes.
-/// @param chroot the length of the chroot, which it prepends to each path
-std::size_t request_size(const operation& op, std::size_t chroot) noexcept;
+std::size_t request_size(const operation& op) noexcept;
 
 }  // namespace corozk::detail

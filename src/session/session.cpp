@@ -23,17 +23,18 @@ std::mt19937_64 seeded() {
 
 }  // namespace
 
-boost::asio::any_io_executor executor_of(const session* s) noexcept {
+boost::asio::any_io_executor executor_of(const session_view* s) noexcept {
     return s ? s->executor() : boost::asio::any_io_executor(boost::asio::system_executor());
 }
 
-port& port_of(session& s) noexcept {
+port& port_of(session_view& s) noexcept {
     return s;
 }
 
 session::session(boost::asio::any_io_executor executor, client_options options)
     : executor_(std::move(executor)),
       options_(std::move(options)),
+      to_continue_(options_.session),
       random_(seeded()),
       connector_(options_, parse_hosts(options_.hosts), random_),
       streams_(executor_, options_),
@@ -63,6 +64,10 @@ void session::abandon() noexcept {
     }
     agenda_.drop_handlers();
     destroy_drivers();
+    if (views_.front)
+        views_.front->abandon();
+    for (auto& [prefix, view] : views_.others)
+        view->abandon();
     watches_.drop_all(errc::closed);
     watches_.notify_dropped(std::numeric_limits<std::size_t>::max(), nullptr);
     traffic_.abandon();
@@ -82,7 +87,7 @@ void session::start(operation& op) noexcept {
     if (connector_.idle() && !(op.owed && still_connected()))
         return refuse(op, errc::closed);
     // The server would close the connection, again and again on each retry.
-    if (request_size(op, connector_.hosts().chroot.size()) > options_.max_request_size)
+    if (request_size(op) > options_.max_request_size)
         return refuse(op, errc::too_large);
     // The C client would reject it, too, but leak its copies of the previous steps.
     auto bad = [](const transaction::step& step) { return path_problem(step) != nullptr; };
@@ -182,6 +187,14 @@ void session::set_state(session_state state, error_code reason) {
         log(log_level::info, text);
     }
     board_.publish();
+}
+
+std::shared_ptr<session_view> session::below(std::string_view path) {
+    std::string prefix(path == "/" ? "" : path);
+    auto& view = views_.others[prefix];
+    if (!view)
+        view = std::make_unique<subtree>(*this, std::move(prefix), false);
+    return std::shared_ptr<session_view>(shared_from_this(), view.get());
 }
 
 void session::next_state(const session_status& seen, user_call<session_status> call) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "driver/port.hpp"
 #include "driver/user_call.hpp"
 #include "network/name_lookup.hpp"
 #include "network/quorum_question.hpp"
@@ -14,16 +13,22 @@
 #include "session/link.hpp"
 #include "session/persistent_watches.hpp"
 #include "session/session_timers.hpp"
+#include "session/session_view.hpp"
 #include "session/status_board.hpp"
+#include "session/subtree.hpp"
 #include "session/traffic.hpp"
 #include <corozk/options.hpp>
 #include <corozk/time_limit.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace corozk::detail {
@@ -35,32 +40,28 @@ namespace corozk::detail {
 /// bounded, so that other coroutines can run. Decisions are made by state machines without I/O
 /// (`connector`, `closing_steps`, `persistent_watches`, `traffic`, `agenda`) and carried out here.
 /// While the session is open, pending waits and timers keep it alive.
-class session final : public port, public std::enable_shared_from_this<session> {
+class session final : public session_view, public std::enable_shared_from_this<session> {
 public:
-    static std::shared_ptr<session> make(boost::asio::any_io_executor executor,
-                                         client_options options);
+    /// A session that has not begun, as its client sees it: below the path in the host list.
+    static std::shared_ptr<session_view> make(boost::asio::any_io_executor executor,
+                                              client_options options);
     ~session();
 
     // Operations of the client.
-    void connect(user_call<> call);
-    void close(user_call<> call);
-    void next_state(const session_status& seen, user_call<session_status> call);
-    void add_auth(auth_info auth);
-
-    /// Replaces the host list. @return an error, and nothing has changed, if it cannot be used
-    error_code set_hosts(const std::string& hosts);
-    client_counters snapshot() const;
-    const client_options& options() const noexcept { return options_; }
-
-    /// The status for users, which may be read before the first turn after the process was
-    /// suspended: a session past its deadline is lost.
-    const session_status& look();
+    void connect(user_call<> call) override;
+    void close(user_call<> call, bool leaving) override;
+    void next_state(const session_status& seen, user_call<session_status> call) override;
+    void add_auth(auth_info auth) override;
+    error_code set_hosts(const std::string& hosts) override;
+    client_counters snapshot() const override;
+    session_credentials credentials() const override { return credentials_; }
+    const client_options& options() const noexcept override { return options_; }
+    const session_status& look() override;
+    void release() noexcept override;
+    std::shared_ptr<session_view> below(std::string_view path) override;
 
     /// In the child of a fork, the connection is left to the parent.
     void heed_fork();
-
-    /// The client object was destroyed: close without waiting.
-    void release() noexcept;
 
     /// The execution context is being destroyed: drop all handlers and drivers without calling any.
     void abandon() noexcept;
@@ -136,7 +137,7 @@ private:
     void fail_for_good(error_code reason);
     bool over() const noexcept;
     bool still_connected() const noexcept;
-    void begin_closing();
+    void begin_closing(bool leaving = false);
     void go_on_closing();
     void finish_closing();
     void complete_close_calls();
@@ -154,6 +155,8 @@ private:
 
     boost::asio::any_io_executor executor_;
     client_options options_;
+    std::optional<session_credentials> to_continue_;  ///< until a session was established or lost
+    session_credentials credentials_;                 ///< of the last session
     std::mt19937_64 random_;
     status_board board_;
     connector connector_;
@@ -171,6 +174,11 @@ private:
         std::vector<std::shared_ptr<user_call<>>> connecting;
         std::vector<std::shared_ptr<user_call<>>> closing;
     } calls_;
+
+    struct view_set {
+        std::unique_ptr<subtree> front;  ///< of the client that has made it, below a path
+        std::map<std::string, std::unique_ptr<subtree>, std::less<>> others;
+    } views_;
 
     /// In progress besides the C client's connection.
     struct inquiries {

@@ -62,12 +62,16 @@ boost::asio::execution_context::id session_tracker::id;
 
 }  // namespace
 
-std::shared_ptr<session> session::make(boost::asio::any_io_executor executor,
-                                       client_options options) {
+std::shared_ptr<session_view> session::make(boost::asio::any_io_executor executor,
+                                            client_options options) {
     std::shared_ptr<session> s(new session(std::move(executor), std::move(options)));
     auto& context = boost::asio::query(s->executor_, boost::asio::execution::context);
     boost::asio::use_service<session_tracker>(context).add(s);
-    return s;
+    const std::string& root = s->connector_.hosts().chroot;
+    if (root.empty())
+        return s;
+    s->views_.front = std::make_unique<subtree>(*s, root, true);
+    return std::shared_ptr<session_view>(s, s->views_.front.get());
 }
 
 }  // namespace corozk::detail

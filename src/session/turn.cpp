@@ -150,6 +150,7 @@ void session::dispatch_answer(operation& op) {
     op.state = operation::progress::done;
     op.inbox = nullptr;
     op.foreign.reset();
+    path_root::leave(op);
     op.finished();
     // Watches that were armed before were dropped at the end of the session or the start of
     // closing.
@@ -245,7 +246,7 @@ void session::send_queued() {
         op.state = operation::progress::sent;
         op.sent_at = sent_at;
         op.sent_in = status().generation;
-        if (!link_.submit(op, connector_.hosts().chroot)) {
+        if (!link_.submit(op)) {
             op.state = operation::progress::queued;
             op.sent_in = 0;
             refuse(op, op.error);

@@ -216,6 +216,40 @@ TEST_CASE("abandoned: queues and counters") {
     });
 }
 
+TEST_CASE("abandoned: optimistic transactions") {
+    abandon_at_every_stage("optimistic", [](client& zk, std::string path) -> awaitable<void> {
+        optimistic_transaction t(zk, path);
+        barrier b(zk, path + "-gate");
+        co_await b.set();
+        auto body = [&](transaction_attempt& attempt) -> awaitable<void> {
+            std::vector<std::string> paths{path + "-a", path + "-b"};
+            auto found = co_await attempt.get_all(paths);
+            if (found[0])
+                attempt.erase(paths[0]);
+            else
+                attempt.create(paths[0]);
+            if (co_await attempt.get(path + "-c"))
+                co_await b.wait();
+            else
+                attempt.create(path + "-c");
+        };
+        for (int i = 0; i < 2; ++i)
+            co_await (t.run_for(1h, body) && t.run_for(1h, body));
+    });
+}
+
+TEST_CASE("abandoned: in a part of the tree") {
+    abandon_at_every_stage("below", [](client& zk, std::string path) -> awaitable<void> {
+        co_await zk.ensure_path(path);
+        client view = zk.below(path);
+        lock l(view, "/l");
+        tree_cache cache(view, "/");
+        persistent_watch watch = co_await view.add_watch("/", watch_mode::persistent);
+        ownership held = co_await l.acquire();
+        co_await (l.acquire() && cache.next(1'000) && watch.next() && held.wait_lost());
+    });
+}
+
 TEST_CASE("abandoned: those who follow nodes") {
     abandon_at_every_stage("configuration", [](client& zk, std::string path) -> awaitable<void> {
         configuration c(zk, path);

@@ -170,6 +170,79 @@ TEST_CASE("cache: a filter leaves out branches, which cost no watches") {
     });
 }
 
+TEST_CASE("cache: names and metadata without data") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        admin hand(shared_server().port());
+        for (cache_options form : both_forms) {
+            form.data = false;
+            hand.plant(path + "/c/a/b", "2");
+            hand.set(path + "/c/a", "12");
+            create_options hidden;
+            const corozk::acl nobody{corozk::acl_entry(permission::write, "world", "anyone")};
+            hidden.acl = &nobody;
+            co_await zk.create(path + "/c/secret", "x", hidden);
+            {
+                tree_cache tree(zk, path + "/c", tree_cache::unlimited, form);
+                children_cache children(zk, path + "/c", form);
+                node_cache node(zk, path + "/c/a", form);
+                tree_state all = co_await tree.next();
+                tree_state names = co_await children.next();
+                node_state one = co_await node.next();
+                CHECK(all.nodes->size() == 4);
+                CHECK(names.nodes->size() == 2);
+                CHECK(all.nodes->at(path + "/c/a").data.empty());
+                CHECK(names.nodes->at("a").data.empty());
+                CHECK(one.data.empty());
+                CHECK(all.nodes->at(path + "/c/a").stat.data_length == 2);
+                CHECK(names.nodes->at("a").stat.data_length == 2);
+                CHECK(one.stat.data_length == 2);
+                hand.set(path + "/c/a", "123");
+                hand.plant(path + "/c/d/e", "x");
+                hand.erase(path + "/c/a/b");
+                auto length = [&](const node_map& nodes, const std::string& key) {
+                    return nodes.contains(key) ? nodes.at(key).stat.data_length : 0;
+                };
+                while (length(*all.nodes, path + "/c/a") != 3 || all.nodes->size() != 5 ||
+                       !all.nodes->contains(path + "/c/d/e"))
+                    all = co_await tree.next(all.revision);
+                while (length(*names.nodes, "a") != 3 || names.nodes->size() != 3)
+                    names = co_await children.next(names.revision);
+                while (one.stat.data_length != 3)
+                    one = co_await node.next(one.revision);
+                // A node that may not be read: its deletion is seen nevertheless.
+                hand.erase(path + "/c/secret");
+                while (names.nodes->contains("secret"))
+                    names = co_await children.next(names.revision);
+            }
+            co_await zk.erase_tree(path + "/c");
+        }
+    });
+}
+
+TEST_CASE("cache: a state that has not settled is current, but not told") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        using std::chrono::milliseconds;
+        co_await zk.ensure_path(path);
+        cache_options options;
+        options.settle = std::chrono::hours(1);
+        std::optional<children_cache> slow(std::in_place, zk, path, options);
+        options.settle = milliseconds(1);
+        children_cache quick(zk, path, options);
+        pending_result<tree_state> never;
+        slow->next(0, never.handler());
+        tree_state state = co_await quick.next();
+        co_await zk.create(path + "/a");
+        // Its client's own change, as without `settle`.
+        CHECK(slow->current().nodes->contains("a"));
+        while (!state.nodes->contains("a"))
+            state = co_await quick.next(state.revision);
+        CHECK_FALSE(never.done());
+        slow.reset();
+        error_code ec = co_await finished(never);
+        CHECK(ec == boost::asio::error::operation_aborted);
+    });
+}
+
 TEST_CASE("cache: what begins after the cache was destroyed is aborted") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         co_await next_begins_too_late<node_cache, node_state>(zk, path);

@@ -30,8 +30,10 @@ std::string nth(int number) {
 /// A server with one client, which has a cache of `/c`.
 class fixture {
 public:
-    explicit fixture(std::size_t depth = any_depth, bool names = false)
-        : core_(std::make_shared<cache_core>(port_, "/c", depth, names, cache_options())) {
+    explicit fixture(std::size_t depth = any_depth,
+                     bool names = false,
+                     cache_options options = cache_options())
+        : core_(std::make_shared<cache_core>(port_, "/c", depth, names, std::move(options))) {
         for (int i = 0; i < 500; ++i)
             nodes[nth(i)] = "old";
         nodes["/c"] = "root";
@@ -83,6 +85,21 @@ public:
     void erase(const std::string& path) {
         nodes.erase(path);
         report(watch_event_type::erased, path);
+    }
+
+    void advance(std::chrono::milliseconds by) { port_.advance(by); }
+
+    /// Waits for a state with another revision: told to `told`.
+    void next(std::uint64_t seen, std::uint64_t& told) {
+        cache_core::call_type call;
+        call.result = make_call(
+            port_, core_->wake(), any_handler<void(error_code, tree_state)>([&](auto, auto state) {
+                told = state.revision;
+            }));
+        call.seen = seen;
+        core_->next(std::move(call));
+        // Lets completions run.
+        port_.advance(std::chrono::milliseconds(0));
     }
 
     const tree_state& state() const { return core_->current(); }
@@ -242,6 +259,108 @@ TEST_CASE("cache: a large branch below others is gone, and is created again mean
     f.between(nullptr);
     CHECK(pieces > 2);
     f.check_equal();
+}
+
+TEST_CASE("cache: a state is told once nothing has changed for a time") {
+    using std::chrono::milliseconds;
+    cache_options options;
+    options.settle = milliseconds(100);
+    fixture f(any_depth, false, options);
+    f.start();
+    f.serve();
+    std::uint64_t told = 0;
+    f.next(0, told);
+    f.advance(milliseconds(99));
+    CHECK(told == 0);
+    CHECK(f.state().revision == 1);
+    f.set(nth(1), "new");
+    f.advance(milliseconds(0));
+    f.serve();
+    CHECK(f.state().revision == 2);
+    f.advance(milliseconds(99));
+    CHECK(told == 0);
+    f.advance(milliseconds(1));
+    CHECK(told == 2);
+    // It is told at once now, and forgotten by nobody.
+    told = 0;
+    f.next(1, told);
+    CHECK(told == 2);
+    told = 0;
+    f.next(2, told);
+    f.advance(milliseconds(1'000));
+    CHECK(told == 0);
+    f.erase(nth(1));
+    f.advance(milliseconds(0));
+    f.serve();
+    f.advance(milliseconds(100));
+    CHECK(told == 3);
+}
+
+TEST_CASE("cache: a state is told in the end, although others follow all the time") {
+    using std::chrono::milliseconds;
+    cache_options options;
+    options.settle = milliseconds(100);
+    fixture f(any_depth, false, options);
+    f.start();
+    f.serve();
+    f.advance(milliseconds(100));
+    std::uint64_t told = 0;
+    f.next(1, told);
+    for (int i = 0; i < 20; ++i) {
+        f.set(nth(1), std::to_string(i));
+        f.advance(milliseconds(0));
+        f.serve();
+        CHECK(told == 0);
+        f.advance(milliseconds(50));
+    }
+    CHECK(told == 21);
+    // Nothing is told of a cache that was destroyed.
+    told = 0;
+    f.next(21, told);
+    f.set(nth(1), "last");
+    f.advance(milliseconds(0));
+    f.serve();
+    f.core()->stop();
+    f.advance(milliseconds(2'000));
+    CHECK(told == 0);
+}
+
+TEST_CASE("cache: without data no data is read") {
+    using std::chrono::milliseconds;
+    cache_options options;
+    options.data = false;
+    const bool names = GENERATE(false, true);
+    fixture f(names ? 1 : any_depth, names, options);
+    f.nodes[nth(7) + "/below"] = "old";
+    f.start();
+    f.serve();
+    auto check = [&] {
+        std::size_t shown = 0;
+        for (const auto& [key, node] : *f.state().nodes) {
+            const std::string path = names ? "/c/" + key : key;
+            CHECK(node.data.empty());
+            CHECK(node.stat.mzxid ==
+                  static_cast<std::int64_t>(std::hash<std::string>()(f.nodes.at(path))));
+            ++shown;
+        }
+        CHECK(shown == (names ? 500 : f.nodes.size()));
+    };
+    check();
+    f.set(nth(8), "changed");
+    f.advance(milliseconds(0));
+    f.serve();
+    check();
+    f.nodes.erase(nth(7) + "/below");
+    f.nodes[nth(9) + "/below"] = "new";
+    f.reconnect();
+    f.serve();
+    check();
+    f.erase(nth(7));
+    f.set(nth(7), "again");
+    f.advance(milliseconds(0));
+    f.serve();
+    check();
+    CHECK(f.reads.empty());
 }
 
 TEST_CASE("cache: names that are no UTF-8") {

@@ -99,4 +99,23 @@ TEST_CASE("closing: what else may end it") {
     CHECK(c.draining());
 }
 
+TEST_CASE("closing: a session that is left is not ended, and not left to expire") {
+    closing_steps c;
+    SECTION("after the last responses") {
+        c.leave(true, start + 1s);
+        CHECK(c.draining());
+        CHECK(c.next(connection(true, false), start) == action::wait);
+        CHECK(c.next(connection(true, true, true), start) == action::finish);
+    }
+    SECTION("at the deadline") {
+        c.leave(true, start + 1s);
+        CHECK(c.next(connection(true, false), start + 1s) == action::finish);
+    }
+    SECTION("without a connection") {
+        c.leave(false, start + 1s);
+        CHECK(c.next(connection(false, true), start) == action::finish);
+    }
+    CHECK_FALSE(c.result());
+}
+
 }  // namespace corozk::testing::closing_steps_test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operation/path.hpp"
 
+#include "operation/path_root.hpp"
 #include "operation/step_path.hpp"
 
 #include <catch2/catch.hpp>
@@ -143,6 +144,26 @@ TEST_CASE("path: joined and taken apart") {
 
     for (std::string path : {"/a", "/a/b", "/long name/x-0000000001"}) {
         CHECK(join_path(parent_path(path), base_name(path)) == path);
+    }
+}
+
+TEST_CASE("path: relative to a root") {
+    const path_root root("/app");
+    for (std::string path : {"/", "/a", "/a/b"})
+        CHECK(root.relative(root.absolute(path)) == path);
+    CHECK(root.absolute("/") == "/app");
+    CHECK(root.absolute("/a") == "/app/a");
+    // The server appends digits.
+    CHECK(root.absolute("/", true) == "/app/");
+    CHECK(root.absolute("/a/", true) == "/app/a/");
+    CHECK(root.relative("/app/0000000001") == "/0000000001");
+    // Of others.
+    for (std::string path : {"/", "/apple", "/ap", "/b"})
+        CHECK(root.relative(path) == path);
+    const path_root none("");
+    for (std::string path : {"/", "/a"}) {
+        CHECK(none.absolute(path) == path);
+        CHECK(none.relative(path) == path);
     }
 }
 

@@ -33,7 +33,7 @@ struct fixture {
         producer = std::make_shared<queue_producer>(p, shared);
         acknowledger = std::make_shared<queue_acknowledger>(p, shared);
         consumer = std::make_shared<queue_consumer>(
-            p, shared, acknowledger, queue_consumer::wall_clock(), std::weak_ptr<session>());
+            p, shared, acknowledger, queue_consumer::wall_clock(), std::weak_ptr<session_view>());
     }
 
     void put(result& r, bool no_wait = false, time_point deadline = time_point::max()) {

@@ -13,7 +13,7 @@
 
 namespace corozk::detail {
 
-class session;
+class session_view;
 
 /// The parameters of an acquisition.
 struct acquire_request {
@@ -47,17 +47,17 @@ public:
     using starter = std::function<void(bool try_only, handler_type handler)>;
 
     acquisition() = default;
-    acquisition(std::shared_ptr<session> s, std::string path, starter start)
+    acquisition(std::shared_ptr<session_view> s, std::string path, starter start)
         : session_(std::move(s)), path_(std::move(path)), start_(std::move(start)) {}
 
-    const std::shared_ptr<session>& owner() const noexcept { return session_; }
+    const std::shared_ptr<session_view>& owner() const noexcept { return session_; }
     const std::string& path() const noexcept { return path_; }
 
     /// Supports cancellation by the handler's slot.
     void start(bool try_only, handler_type handler) const { start_(try_only, std::move(handler)); }
 
 private:
-    std::shared_ptr<session> session_;
+    std::shared_ptr<session_view> session_;
     std::string path_;
     starter start_;
 };

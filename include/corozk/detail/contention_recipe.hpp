@@ -93,7 +93,7 @@ public:
     }
 
 protected:
-    using session_ptr = std::shared_ptr<session>;
+    using session_ptr = std::shared_ptr<session_view>;
     using callee = detail::callee<session_ptr, impl_ptr>;
     using claim = acquire_request;
 

@@ -12,9 +12,9 @@
 namespace corozk::detail {
 
 class port;
-class session;
+class session_view;
 
-port& port_of(session& s) noexcept;
+port& port_of(session_view& s) noexcept;
 
 /// Base of recipe objects: session, path and implementation. Destruction and move assignment call
 /// `Impl::stop()`, if there is one, which ends pending operations and cleans up. `Impl` must be
@@ -35,13 +35,13 @@ protected:
     using handler_of = any_handler<void(error_code, Values...)>;
 
     recipe_object() noexcept = default;
-    explicit recipe_object(std::shared_ptr<session> s, impl_ptr impl = nullptr) noexcept
+    explicit recipe_object(std::shared_ptr<session_view> s, impl_ptr impl = nullptr) noexcept
         : session_(std::move(s)), impl_(std::move(impl)), stop_(&stop_it) {}
-    recipe_object(std::shared_ptr<session> s, std::string path, impl_ptr impl) noexcept
+    recipe_object(std::shared_ptr<session_view> s, std::string path, impl_ptr impl) noexcept
         : session_(std::move(s)), impl_(std::move(impl)), stop_(&stop_it), path_(std::move(path)) {}
     /// Creates `Impl(port, path, arguments...)`.
     template <class... Arguments>
-    recipe_object(std::shared_ptr<session> s, std::string path, Arguments&&... arguments)
+    recipe_object(std::shared_ptr<session_view> s, std::string path, Arguments&&... arguments)
         : session_(std::move(s)), stop_(&stop_it) {
         if (!session_)
             return;
@@ -81,7 +81,7 @@ protected:
                                        std::forward<Arguments>(arguments)...);
     }
 
-    std::shared_ptr<session> session_;
+    std::shared_ptr<session_view> session_;
     impl_ptr impl_;  ///< null if the client was moved from
 
 private:

@@ -5,6 +5,7 @@
 #include <corozk/detail/recipe_object.hpp>
 #include <corozk/node_map.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -40,7 +41,7 @@ struct tree_state {
     std::shared_ptr<const node_map> nodes;
 };
 
-/** @brief Options of `children_cache` and `tree_cache`. */
+/** @brief Options of caches. `filter` and `one_shot_watches` do not concern a `node_cache`. */
 struct cache_options {
     cache_options() = default;
 
@@ -53,6 +54,15 @@ struct cache_options {
     /// events of descendants that are not cached, below the children or left out by `filter`: if
     /// they change often, one-shot watches cost less.
     bool one_shot_watches = false;
+
+    /// Whether states contain the nodes' data. Without it, the names of a node's children are read
+    /// in place of its data; with one-shot watches the data is read and discarded.
+    bool data = true;
+
+    /// `next` completes only once no new revision has followed for this long, but at the latest ten
+    /// times as long after the first one that it has not returned: so several changes are reported
+    /// together. `current` does not wait, and neither do operations that read their own writes.
+    std::chrono::milliseconds settle{0};
 };
 
 /**
@@ -63,7 +73,8 @@ struct cache_options {
  * in a `node_cache`, each node has one-shot watches.
  *
  * A cache starts reading when it is constructed. `next` waits for a state that differs from one
- * seen before; intermediate states may be skipped, the latest never is. After every reconnect and
+ * seen before (and, with `cache_options::settle`, until nothing changes); intermediate states may be
+ * skipped, the latest never is. After every reconnect and
  * in every new session everything is read again after a `sync`, so that states never go back in
  * time and no change is missed. The cache eventually equals the state of the servers.
  *
@@ -160,7 +171,8 @@ private:
 class COROZK_DECL node_cache : public cache_of<node_state> {
 public:
     node_cache() noexcept = default;
-    node_cache(const client& c, std::string path) : cache_of(c, std::move(path), 0, true) {}
+    node_cache(const client& c, std::string path, cache_options options = cache_options())
+        : cache_of(c, std::move(path), 0, true, std::move(options)) {}
 };
 
 /** @brief A cache of a node's children and their data, by name. */

@@ -35,7 +35,7 @@ namespace corozk {
  */
 class COROZK_DECL multi_lock {
 private:
-    using session_ptr = std::shared_ptr<detail::session>;
+    using session_ptr = std::shared_ptr<detail::session_view>;
     using part_list = std::vector<detail::acquisition>;
 
     template <class Token>

@@ -46,7 +46,7 @@ struct name_service_options {
 class COROZK_DECL name_watch : public detail::recipe_object<detail::name_watch_impl> {
 public:
     name_watch() noexcept = default;
-    name_watch(std::shared_ptr<detail::session> session,
+    name_watch(std::shared_ptr<detail::session_view> session,
                std::shared_ptr<detail::name_watch_impl> impl) noexcept;
 
     /**

@@ -89,7 +89,7 @@ struct queue_item {
 class COROZK_DECL queue_claim : public detail::recipe_object<detail::claim_impl> {
 public:
     queue_claim() noexcept = default;
-    queue_claim(std::shared_ptr<detail::session> session, impl_ptr impl);
+    queue_claim(std::shared_ptr<detail::session_view> session, impl_ptr impl);
 
     const queue_item& item() const noexcept;                            ///< The claimed item.
     const std::string& name() const noexcept { return item().name; }    ///< `item().name`

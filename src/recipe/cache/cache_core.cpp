@@ -7,6 +7,7 @@
 #include "operation/path.hpp"
 #include "recipe/cache/map_bin.hpp"
 #include "recipe/toolkit/take_if.hpp"
+#include <corozk/time_limit.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -26,7 +27,8 @@ cache_core::cache_core(port& p,
       names_(names),
       options_(std::move(options)),
       watch_(*this),
-      one_shot_(depth == 0 || options_.one_shot_watches) {}
+      one_shot_(depth == 0 || options_.one_shot_watches),
+      settling_(*this, options_.settle) {}
 
 void cache_core::start() {
     if (path_problem(root_))
@@ -38,6 +40,7 @@ void cache_core::start() {
 void cache_core::stop() noexcept {
     recipe_core::stop();
     copy_.reset();
+    settling_.stop();
     fail_all(boost::asio::error::operation_aborted);
     wake_.set();
 }
@@ -82,12 +85,23 @@ void cache_core::publish() {
     ++latest_.revision;
     latest_.exists = entries_.at(root_)->present;
     latest_.nodes = port_.use_service<session_map_bin>().share(nodes_.map());
+    settling_.changed();
     answer_calls();
 }
 
-/// Not with a state before a change by this client.
+void cache_core::settling::changed() {
+    if (quiet_ <= std::chrono::milliseconds(0))
+        return;
+    using approximate = std::chrono::duration<long double, std::milli>;
+    const time_point now = owner_.port_.now();
+    if (settled())
+        latest_by_ = time_limit(approximate(quiet_) * 10).from(now);
+    owner_.port_.start_timer(*this, std::min(time_limit(quiet_).from(now), latest_by_));
+}
+
+/// Not with a state before a change by this client, or before it has settled.
 void cache_core::answer_calls() {
-    if (latest_.revision == 0 || (copy_ && copy_->owes()))
+    if (latest_.revision == 0 || (copy_ && copy_->owes()) || !settling_.settled())
         return;
     auto ready =
         take_if(calls_, [this](const call_type& call) { return call.seen != latest_.revision; });

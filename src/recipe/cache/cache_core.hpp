@@ -14,6 +14,7 @@
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -121,6 +122,24 @@ private:
         entry& entry_;
     };
 
+    /// Whether states are ready to be told: no other has followed for some time.
+    class settling final : private timer_node {
+    public:
+        settling(cache_core& owner, std::chrono::milliseconds quiet) noexcept
+            : owner_(owner), quiet_(quiet) {}
+
+        void changed();
+        void stop() noexcept { timer_node::cancel(); }
+        bool settled() const noexcept { return !armed(); }
+
+    private:
+        void expired() noexcept override { owner_.answer_calls(); }
+
+        cache_core& owner_;
+        std::chrono::milliseconds quiet_;
+        time_point latest_by_{};
+    };
+
     struct one_shot_watches {
         one_shot_watches(cache_core& owner, entry& e) noexcept
             : data(owner, e), children(owner, e) {}
@@ -182,6 +201,7 @@ private:
     task<> read_some();
     task<> settle(reading& r);
     task<> settle_children(reading& r);
+    void adopt(reading& r, name_list names);
     task<> look(std::string path);
     bool is_current(const reading& r);
     void read_again(entry& e);
@@ -239,6 +259,7 @@ private:
     bool behind_ = true;              ///< everything must be read again
     bool resyncing_ = true;
     tree_state latest_;
+    settling settling_;
     error_code refusal_;  ///< why the root cannot be read
     std::vector<call_type> calls_;
     error_code ended_;

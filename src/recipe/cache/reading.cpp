@@ -26,10 +26,10 @@ std::string prefix_below(const std::string& path) {
 }  // namespace
 
 struct cache_core::reading {
-    reading(port& p, entry_ptr e)
-        : of(std::move(e)),
-          get(p, op_code::get, of->path),
-          children(p, op_code::children, of->path) {}
+    /// `how` is `get`; without data, and unless that sets a watch, `children`, which needs the same
+    /// permission.
+    reading(port& p, entry_ptr e, op_code how)
+        : of(std::move(e)), get(p, how, of->path), children(p, op_code::children, of->path) {}
     void list() {
         lists = true;
         if (of->watches)
@@ -88,7 +88,8 @@ task<> cache_core::read_some() {
             continue;
         entry& e = *next;
         e.stale = false;
-        reading& r = *readings.emplace_back(std::make_unique<reading>(port_, std::move(next)));
+        const op_code how = options_.data || one_shot_ ? op_code::get : op_code::children;
+        reading& r = *readings.emplace_back(std::make_unique<reading>(port_, std::move(next), how));
         if (one_shot_)
             give_watches(e);
         // Changes from here on are seen by the reads or reported.
@@ -167,7 +168,8 @@ task<> cache_core::settle(reading& r) {
         changed_ = true;
         e.unread = false;
         node_data read;
-        read.data = std::move(r.get.answer);
+        if (options_.data)
+            read.data = std::move(r.get.answer);
         read.stat = r.get.record;
         show(e, std::move(read));
     }
@@ -177,6 +179,10 @@ task<> cache_core::settle(reading& r) {
         e.listed = true;
     }
     r.listable = deep && (!e.listed || e.watches);
+    if (r.listable && r.get.code == op_code::children && !e.watches) {
+        adopt(r, std::move(r.get.names));
+        r.listable = false;
+    }
 }
 
 task<> cache_core::settle_children(reading& r) {
@@ -188,10 +194,14 @@ task<> cache_core::settle_children(reading& r) {
         co_return remove_missing(e);
     if (retry(port_).again(ec))
         co_return read_again(e);
-    if (ec)
-        co_return;
+    if (!ec)
+        adopt(r, std::move(r.children.names));
+}
+
+void cache_core::adopt(reading& r, name_list names) {
+    entry& e = *r.of;
     e.listed = true;
-    listing l(r.of, std::move(r.children.names), ++clock_);
+    listing l(r.of, std::move(names), ++clock_);
     l.compared = has_descendants(e);
     l.last = prefix_below(e.path);
     if (adopt_some(l, compared_at_once) == progress::unfinished)

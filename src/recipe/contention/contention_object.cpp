@@ -41,7 +41,7 @@ task<> list_contenders(port& p,
 
 }  // namespace
 
-error_code problem_of(const std::shared_ptr<session>& s,
+error_code problem_of(const std::shared_ptr<session_view>& s,
                       const std::shared_ptr<const contention_object>& impl) noexcept {
     return s && impl ? impl->problem() : make_error_code(errc::closed);
 }

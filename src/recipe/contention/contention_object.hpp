@@ -71,12 +71,12 @@ inline auto make_contention_object(known_recipe what,
 }
 
 /// Why nothing can be started, or no error.
-error_code problem_of(const std::shared_ptr<session>& s,
+error_code problem_of(const std::shared_ptr<session_view>& s,
                       const std::shared_ptr<const contention_object>& impl) noexcept;
 
 /// Completes a handler of an object that cannot be used.
 template <class... Values>
-void refuse(const std::shared_ptr<session>& s,
+void refuse(const std::shared_ptr<session_view>& s,
             error_code reason,
             any_handler<void(error_code, Values...)> handler) {
     auto executor = s ? port_of(*s).executor() : fallback_executor(handler);
@@ -84,7 +84,7 @@ void refuse(const std::shared_ptr<session>& s,
 }
 
 using contention_callee =
-    callee<std::shared_ptr<session>, std::shared_ptr<const contention_object>>;
+    callee<std::shared_ptr<session_view>, std::shared_ptr<const contention_object>>;
 
 /// The contender of an ownership, if it is held at the path of this object.
 error_code find_held(const contention_callee& of,

@@ -16,9 +16,9 @@ public:
         std::vector<known_queue> candidates;
     };
 
-    explicit deadlock_search(std::shared_ptr<session> s) : owner(std::move(s)) {}
+    explicit deadlock_search(std::shared_ptr<session_view> s) : owner(std::move(s)) {}
 
-    std::shared_ptr<session> owner;
+    std::shared_ptr<session_view> owner;
     std::vector<place> places;
 };
 
@@ -75,7 +75,7 @@ std::shared_ptr<deadlock_search> make_deadlock_search(const client& c,
 
 void start_deadlock_search(const std::shared_ptr<deadlock_search>& search,
                            any_handler<void(error_code, wait_graph)> handler) {
-    const std::shared_ptr<session>& s = search->owner;
+    const std::shared_ptr<session_view>& s = search->owner;
     error_code ec;
     if (!s)
         ec = errc::closed;

@@ -144,7 +144,7 @@ bool can_start(const std::shared_ptr<name_service_impl>& impl,
 }  // namespace
 }  // namespace detail
 
-name_watch::name_watch(std::shared_ptr<detail::session> session,
+name_watch::name_watch(std::shared_ptr<detail::session_view> session,
                        std::shared_ptr<detail::name_watch_impl> impl) noexcept
     : recipe_object(std::move(session), impl->path(), impl) {}
 

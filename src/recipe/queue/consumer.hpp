@@ -16,7 +16,7 @@
 
 namespace corozk::detail {
 
-class session;
+class session_view;
 struct claim_attempt;
 
 /// The consumers' side of a queue: one driver for all calls of an object.
@@ -29,7 +29,7 @@ public:
                    std::shared_ptr<const queue_settings> settings,
                    std::shared_ptr<queue_acknowledger> acknowledger,
                    wall_clock clock,
-                   std::weak_ptr<session> s)
+                   std::weak_ptr<session_view> s)
         : queue_side(p, std::move(settings)),
           acknowledger_(std::move(acknowledger)),
           clock_(std::move(clock)),
@@ -89,7 +89,7 @@ private:
 
     std::shared_ptr<queue_acknowledger> acknowledger_;
     wall_clock clock_;
-    std::weak_ptr<session> session_;
+    std::weak_ptr<session_view> session_;
     consumer_calls calls_;
     item_index index_;
     backoff backoff_{std::chrono::milliseconds(1)};

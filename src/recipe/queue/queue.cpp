@@ -52,7 +52,7 @@ auto call_of(detail::claim_impl& claim, detail::any_handler<void(error_code)> ha
 // ---------------------------------------------------------------------------------------------
 // queue_claim
 
-queue_claim::queue_claim(std::shared_ptr<detail::session> session, impl_ptr impl)
+queue_claim::queue_claim(std::shared_ptr<detail::session_view> session, impl_ptr impl)
     : recipe_object(std::move(session), impl->path(), impl) {}
 
 const queue_item& queue_claim::item() const noexcept {

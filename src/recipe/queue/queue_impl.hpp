@@ -15,7 +15,7 @@ public:
                queue_options options,
                queue_order order,
                queue_consumer::wall_clock clock,
-               std::weak_ptr<session> s)
+               std::weak_ptr<session_view> s)
         : recipe_core(p, "queue", path),
           settings_(std::make_shared<const queue_settings>(path, std::move(options), order)),
           acknowledger_(std::make_shared<queue_acknowledger>(p, settings_)),

@@ -90,7 +90,7 @@ private:
     testing::fault_proxy proxy_;
     std::optional<testing::tls_front> front_;  ///< of the proxy
     std::unique_ptr<stage> stage_;
-    std::weak_ptr<detail::session> session_;
+    std::weak_ptr<detail::session_view> session_;
     std::optional<testing::rule_id> rule_;
     bool beside_runs_ = false;
     std::string beside_failed_;

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corozk/client.hpp>
+#include <corozk/detail/recipe_object.hpp>
+#include <corozk/detail/run_owned.hpp>
+#include <corozk/time_limit.hpp>
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace corozk {
+
+namespace detail {
+class optimistic_impl;
+struct attempt_state;
+class attempt_commit;
+}  // namespace detail
+
+/** @brief Options of an `optimistic_transaction`. */
+struct optimistic_transaction_options {
+    optimistic_transaction_options() = default;
+
+    /// ACL of the znodes below the recipe's path, and of missing parents. Empty means open to
+    /// everyone.
+    corozk::acl acl;
+};
+
+/**
+ * @brief What the function of an `optimistic_transaction` reads and writes through.
+ *
+ * Reads are remembered, and a path that was read before is not read again. Writes are only recorded;
+ * later reads show them. Nothing is written before the function has ended.
+ *
+ * @par Invalid writes
+ * A write with an invalid path, a sequential mode, or a TTL without such a mode makes the
+ * transaction fail with `errc::bad_path` or `errc::bad_option`.
+ *
+ * @par Executor, thread safety, lifetime
+ * As `client`. It must not be used after the function has ended.
+ */
+class COROZK_DECL transaction_attempt {
+public:
+    using executor_type = boost::asio::any_io_executor;
+
+    transaction_attempt(transaction_attempt&&) noexcept = default;
+    transaction_attempt& operator=(transaction_attempt&&) noexcept = default;
+    ~transaction_attempt() = default;
+
+    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
+
+    /**
+     * @brief The data of a node; nothing if it does not exist.
+     *
+     * @completes `void(error_code, std::optional<std::string>)`
+     *
+     * @errors As `client::get`; a lost connection or session is not an error.
+     *
+     * @cancellation Terminal, partial, total: completes at once.
+     */
+    template <class Token = default_token>
+    auto get(std::string path, Token&& token = Token{}) {
+        return initiate<&start_get>(path, std::forward<Token>(token), std::move(path));
+    }
+
+    /**
+     * @brief The data of several nodes at one point in time, in one request (ZooKeeper 3.6).
+     *
+     * Except for those that were read or written before in this attempt.
+     *
+     * @completes `void(error_code, std::vector<std::optional<std::string>>)`, in the order of the
+     * paths.
+     *
+     * @errors As `client::read_all`, and that of the first node that cannot be read.
+     *
+     * @cancellation As `get`.
+     */
+    template <class Token = default_token>
+    auto get_all(std::vector<std::string> paths, Token&& token = Token{}) {
+        return initiate<&start_get_all>(
+            std::string(), std::forward<Token>(token), std::move(paths));
+    }
+
+    /** @brief Creates a node, which must not exist. */
+    transaction_attempt& create(std::string path,
+                                std::string data = std::string(),
+                                create_options options = create_options());
+
+    /** @brief Replaces the data of a node, which must exist. */
+    transaction_attempt& set(std::string path, std::string data);
+
+    /** @brief Deletes a node, which must exist and have no children. */
+    transaction_attempt& erase(std::string path);
+
+private:
+    friend class detail::attempt_commit;
+    using state_ptr = std::shared_ptr<detail::attempt_state>;
+    template <class... Values>
+    using handler_of = detail::any_handler<void(error_code, Values...)>;
+
+    transaction_attempt(std::shared_ptr<detail::session_view> s, state_ptr state) noexcept
+        : session_(std::move(s)), state_(std::move(state)) {}
+
+    template <auto Start, class Token, class... Arguments>
+    auto initiate(std::string about, Token&& token, Arguments&&... arguments) const {
+        return detail::initiate<Start>(
+            detail::call_site("transaction_attempt.get", std::move(about)),
+            detail::callee(session_, state_),
+            std::forward<Token>(token),
+            std::forward<Arguments>(arguments)...);
+    }
+
+    static void start_get(const state_ptr&, std::string, handler_of<std::optional<std::string>>);
+    static void start_get_all(const state_ptr&,
+                              std::vector<std::string> paths,
+                              handler_of<std::vector<std::optional<std::string>>>);
+
+    std::shared_ptr<detail::session_view> session_;
+    state_ptr state_;
+};
+
+namespace detail {
+
+/// The attempts of one `optimistic_transaction::run`.
+class COROZK_DECL attempt_commit {
+public:
+    using time_point = time_limit::time_point;
+    using impl_ptr = std::shared_ptr<optimistic_impl>;
+    template <class... Values>
+    using handler_of = any_handler<void(error_code, Values...)>;
+
+    attempt_commit(std::shared_ptr<session_view> s,
+                   impl_ptr impl,
+                   call_site where,
+                   time_point deadline);
+
+    transaction_attempt& attempt() noexcept { return attempt_; }
+    const call_site& where() const noexcept { return where_; }
+    time_point deadline() const noexcept { return deadline_; }
+
+    /// Forgets what was read and written.
+    void begin();
+
+    /// Whether the reads were still true when the writes were applied.
+    /// @param writes false: the reads are only verified
+    template <class Token>
+    auto commit(bool writes, Token&& token) const {
+        return initiate<&start_commit>(
+            std::forward<Token>(token), attempt_.state_, writes, deadline_);
+    }
+
+    /// Lets other clients finish.
+    template <class Token>
+    auto pause(Token&& token) const {
+        return initiate<&start_pause>(std::forward<Token>(token), attempt_.state_, deadline_);
+    }
+
+private:
+    template <auto Start, class Token, class... Arguments>
+    auto initiate(Token&& token, Arguments&&... arguments) const {
+        return detail::initiate<Start>(where_,
+                                       callee(attempt_.session_, impl_),
+                                       std::forward<Token>(token),
+                                       std::forward<Arguments>(arguments)...);
+    }
+
+    static void start_commit(const impl_ptr&,
+                             std::shared_ptr<attempt_state> state,
+                             bool writes,
+                             time_point deadline,
+                             handler_of<bool>);
+    static void start_pause(const impl_ptr&,
+                            std::shared_ptr<attempt_state> state,
+                            time_point deadline,
+                            handler_of<>);
+
+    impl_ptr impl_;
+    call_site where_;
+    time_point deadline_;
+    transaction_attempt attempt_;
+};
+
+/// Runs the body once, until it ends or the deadline passes. Throws only if it was cancelled or is
+/// late.
+template <class Value, class Body>
+boost::asio::awaitable<void> run_attempt(Body& body,
+                                         attempt_commit& all,
+                                         std::optional<Value>& result,
+                                         std::exception_ptr& failure) {
+    using namespace boost::asio::experimental::awaitable_operators;
+    bool late = false;
+    if (all.deadline() == time_limit::time_point::max()) {
+        co_await run_body<Value>(body, all.attempt(), result, failure);
+    } else {
+        auto executor = co_await boost::asio::this_coro::executor;
+        boost::asio::steady_timer timer(executor, all.deadline());
+        auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
+        auto race = co_await (run_body<Value>(body, all.attempt(), result, failure) ||
+                              timer.async_wait(tuple));
+        late = race.index() == 1;
+    }
+    boost::asio::cancellation_state state = co_await boost::asio::this_coro::cancellation_state;
+    if (state.cancelled() != boost::asio::cancellation_type::none)
+        throw error(boost::asio::error::operation_aborted, all.where().operation, all.where().path);
+    if (late)
+        throw error(errc::deadline_exceeded, all.where().operation, all.where().path);
+}
+
+/// Runs the body until its reads and writes are applied as one.
+template <
+    class Body,
+    class Value = typename awaitable_value<std::invoke_result_t<Body&, transaction_attempt&>>::type>
+boost::asio::awaitable<Value> run_optimistic(attempt_commit all, Body body) {
+    using stored =
+        std::conditional_t<std::is_void_v<Value>, std::monostate, std::remove_cv_t<Value>>;
+    auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
+    for (;;) {
+        all.begin();
+        std::optional<stored> result;
+        std::exception_ptr failure;
+        co_await run_attempt<stored>(body, all, result, failure);
+        auto [ec, applied] = co_await all.commit(!failure, tuple);
+        // An exception may be due to reads that do not belong together.
+        if (failure && (ec || applied))
+            std::rethrow_exception(failure);
+        if (ec)
+            throw error(ec, all.where().operation, all.where().path);
+        if (applied) {
+            if constexpr (std::is_void_v<Value>)
+                co_return;
+            else
+                co_return std::move(*result);
+        }
+        auto [stopped] = co_await all.pause(tuple);
+        if (stopped)
+            throw error(stopped, all.where().operation, all.where().path);
+    }
+}
+
+}  // namespace detail
+
+/**
+ * @brief Transactions that read nodes, compute, and write, as if no other client existed: optimistic
+ *        concurrency control.
+ *
+ * `run` calls a function that reads nodes through a `transaction_attempt` and records writes there.
+ * Then the writes are applied in one transaction of ZooKeeper, which also checks that everything that
+ * was read, including the absence of nodes, is still the same. If it is not, nothing is written, and
+ * after a random pause the function is called again.
+ *
+ * Nothing is locked: transactions that share no nodes do not disturb each other. Under heavy
+ * contention for one node a `counter` or a `lock` costs less.
+ *
+ * A transaction is applied exactly once, even if its response or the session is lost: it also writes
+ * a znode of this object's own, below `path()`, which tells whether it was applied. If a response is
+ * lost, that znode is deleted, so that a request still under way fails. Transactions of one object
+ * are therefore sent one after the other. Objects of all clients may share the path; what crashed
+ * clients leave there is deleted after an hour.
+ *
+ * @par The function
+ * It is called several times, and should have no other effects. Until it has ended, its reads may
+ * not belong together (`transaction_attempt::get_all` reads at one point in time): it must end
+ * nevertheless. If it throws, nothing is written; the exception is thrown by `run` if the reads do
+ * belong together, otherwise the function is called again.
+ *
+ * @par What is checked
+ * - The data of nodes, by their versions. These restart at 0 when a node is deleted and created
+ *   again, and the server compares nothing else: if both have been written equally often, the new
+ *   node is mistaken for the one that was read. If this matters, empty a node instead of deleting
+ *   it.
+ * - The absence of nodes, by creating and deleting the node in the same transaction (where the
+ *   transaction creates it anyway: only that). This needs the permissions to create and delete there,
+ *   increments the parent's `cversion` by 2, and fires watches on the parent's children and on the
+ *   node's existence. If the parent is missing, too, the topmost missing ancestor stands for the
+ *   node. A container without children may be deleted by the server afterwards.
+ * - Not the children of nodes: the server has no check for them.
+ *
+ * @par Errors of `run`
+ * - `zk_errc::connection_loss`: unknown whether it was applied, as the client was closed, the
+ *   deadline passed while the response was awaited, or the object's znode cannot be deleted any more.
+ * - `zk_errc::node_exists`, `no_node`, `not_empty`, ...: a write is not possible, although all reads
+ *   were true. Nothing was written; so it is after all other errors.
+ * - `errc::deadline_exceeded`, `errc::too_large`, `errc::bad_path`, `errc::bad_option`,
+ *   `errc::not_connected`, `errc::closed`, `zk_errc::no_auth`, and exceptions of the function.
+ *
+ * @par Cancellation of `run`
+ * Terminal, partial, total: cancels the function and, after it has ended, throws
+ * `operation_aborted`. Once the function has ended, the transaction may be applied.
+ *
+ * @executor As `client`. When it is destroyed, a transaction in flight may be applied.
+ *
+ * @origin Kung and Robinson, "On Optimistic Methods for Concurrency Control" (1981); etcd's STM.
+ */
+class COROZK_DECL optimistic_transaction : public detail::recipe_object<detail::optimistic_impl> {
+public:
+    using time_point = time_limit::time_point;  ///< The type of deadlines.
+
+    /** @brief `path` is the parent of the znodes that tell what was applied. Nothing is sent. */
+    optimistic_transaction(
+        const client& c,
+        std::string path,
+        optimistic_transaction_options options = optimistic_transaction_options());
+    optimistic_transaction() noexcept = default;
+
+    /**
+     * @brief Runs a transaction: `co_await t.run(body)` with
+     *        `awaitable<T> body(transaction_attempt&)`. Returns the body's result.
+     *
+     * Without writes, the reads are only verified: they were all true at one point in time.
+     */
+    template <class Body>
+    auto run(Body body) {
+        return run_until(time_point::max(), std::move(body));
+    }
+
+    /**
+     * @brief Same as above, with a deadline: `errc::deadline_exceeded` if nothing was or will be
+     *        applied, `zk_errc::connection_loss` if that is unknown.
+     */
+    template <class Body>
+    auto run_until(time_point deadline, Body body) {
+        detail::call_site where("optimistic_transaction.run", path());
+        detail::attempt_commit all(session_, impl_, std::move(where), deadline);
+        return detail::run_optimistic(std::move(all), std::move(body));
+    }
+
+    /** @brief Same as above, with a time limit. */
+    template <class Body>
+    auto run_for(time_limit budget, Body body) {
+        return run_until(budget.from_now(), std::move(body));
+    }
+};
+
+}  // namespace corozk
