@@ -12,6 +12,7 @@
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace corozk {
@@ -73,12 +74,11 @@ public:
 private:
     static task<> run(std::shared_ptr<optimistic_impl> self) {
         while (!self->waiting_.empty()) {
-            entry e = std::move(self->waiting_.front());
+            entry& e = self->current_.emplace(std::move(self->waiting_.front()));
             self->waiting_.pop_front();
-            self->current_ = &e;
             if (!e.over())
                 co_await self->serve(e);
-            self->current_ = nullptr;
+            self->current_.reset();
         }
         self->running_ = false;
         if (self->stopped())
@@ -149,7 +149,7 @@ private:
     signal wake_;
     exactly_once ledger_;
     std::deque<entry> waiting_;
-    entry* current_ = nullptr;  ///< being served
+    std::optional<entry> current_;  ///< being served
     bool running_ = false;
     backoff backoff_{std::chrono::microseconds(200)};
 };
