@@ -2,6 +2,7 @@
 #include "pending_result.hpp"
 #include "read_only_server.hpp"
 #include <corozk/recipe/lock.hpp>
+#include <corozk/recipe/membership.hpp>
 #include <corozk/recipe/partitioner.hpp>
 
 #include <map>
@@ -203,6 +204,101 @@ TEST_CASE("partitioner: left in an outage, it stays away") {
             co_await other.close();
         });
     }
+}
+
+TEST_CASE("partitioner: left after the loss of the session, without any server") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        two_members two(zk, other, path);
+        co_await two.share();
+        proxy.black_hole(true);
+        partition_change change = co_await two.a.next_for(20s);
+        CHECK(change.lost.size() == 2);
+        apply(two.of_a, change);
+        pending_result<> leaving;
+        two.a.leave(leaving.handler());
+        CHECK(!co_await finished(leaving));
+        auto [ec, none] = co_await two.a.next(as_tuple());
+        CHECK(ec == errc::not_a_member);
+        // It joins again before it hears of a server.
+        pending_result<> joining;
+        two.a.join("A", joining.handler());
+        co_await reach(two.b, two.of_b, 4);
+        CHECK(zk.state() != session_state::connected);
+        CHECK_FALSE(joining.done());
+        proxy.black_hole(false);
+        CHECK(!co_await finished(joining));
+        co_await reach(two.b, two.of_b, 2);
+        co_await reach(two.a, two.of_a, 2);
+        co_await other.close();
+    });
+}
+
+TEST_CASE("partitioner: whose name went to another session does nothing until it is free") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        partitioner a = at_four(zk, path);
+        held_map held;
+        co_await a.join("A");
+        co_await reach(a, held, 4);
+        membership taken(other, path + "/members");
+        pending_result<> taking;
+        taken.join("A", taking.handler());
+        session_record session = proxy.session();
+        proxy.set_acceptance(acceptance::close_at_once);
+        expire(session);
+        proxy.cut();
+        CHECK(!co_await finished(taking));
+        proxy.set_acceptance(acceptance::normal);
+        partition_change change = co_await a.next();
+        CHECK(change.lost == four);
+        apply(held, change);
+        co_await back(zk);
+        CHECK_FALSE(a.joined());
+        for (const char* place : {"/decider", "/locks/a", "/locks/d"}) {
+            INFO(place);
+            CHECK(observer().children(path + place).empty());
+        }
+        co_await taken.leave();
+        co_await reach(a, held, 4);
+        CHECK(a.joined());
+        CHECK(observer().children(path + "/decider").size() == 1);
+        co_await other.close();
+    });
+}
+
+TEST_CASE("partitioner: joins while an earlier join cannot be undone yet") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        observer().plant(path + "/members", "");
+        partitioner a = at_four(zk, path);
+        rule_id held_back = proxy.arm(at_op(op_code::create2).under(path), hold_request());
+        pending_result<> first, second, third, fourth, fifth, leaving;
+        a.join("A", first.handler());
+        co_await eventually_async([&] { return proxy.statistics().held > 0; });
+        first.cancel();
+        CHECK(co_await finished(first) == boost::asio::error::operation_aborted);
+        a.join("B", second.handler());
+        CHECK(a.name() == "B");
+        a.join("C", third.handler());
+        CHECK(co_await finished(third) == errc::busy);
+        CHECK_FALSE(second.done());
+        second.cancel();
+        CHECK(co_await finished(second) == boost::asio::error::operation_aborted);
+        a.join("D", fourth.handler());
+        a.leave(leaving.handler());
+        CHECK(co_await finished(fourth) == boost::asio::error::operation_aborted);
+        auto [ec] = co_await a.join("E", as_tuple());
+        CHECK(ec == errc::busy);
+        CHECK_FALSE(leaving.done());
+        leaving.cancel();
+        CHECK(co_await finished(leaving) == boost::asio::error::operation_aborted);
+        a.join("E", fifth.handler());
+        proxy.release(held_back);
+        CHECK(!co_await finished(fifth));
+        CHECK(observer().children(path + "/members") == std::vector<std::string>{"E"});
+        held_map held;
+        co_await reach(a, held, 4);
+    });
 }
 
 TEST_CASE("partitioner: a server without a quorum is not asked to change anything") {

@@ -41,12 +41,13 @@ struct partition_grant {
 };
 
 /** @brief What has changed for a member since it was told last; to be applied in this order. What
- *         was gained is named once more, as lost or to be released, unless it is released unasked. */
+ *         was gained is named once more, as lost or to be released, unless the user has released it
+ *         before. */
 struct partition_change {
     partition_change() = default;
     std::vector<std::string> lost;        ///< No longer its own: the session or the node is gone.
     std::vector<std::string> to_release;  ///< Its own until it releases them; others wait for them.
-    std::vector<partition_grant> gained;  ///< Its own from now on.
+    std::vector<partition_grant> gained;  ///< Its own from now on. Empty if the others are not.
     /// Whether nothing has changed.
     bool empty() const noexcept { return lost.empty() && to_release.empty() && gained.empty(); }
 };
@@ -118,14 +119,15 @@ public:
     bool joined() const noexcept;
 
     /**
-     * @brief Becomes a member and remains one. Waits while the name belongs to another session.
+     * @brief Becomes a member and remains one. Waits while the name belongs to another session, or
+     *        nodes of an earlier `join`, which was cancelled or has failed, remain.
      *
      * @param name unique within the group
      *
      * @completes `void(error_code)`, after the node was created.
      *
      * @errors
-     * - `errc::busy`: the object is already a member, joining or leaving.
+     * - `errc::busy`: the object is already a member, or a `join` or `leave` is pending.
      * - `errc::bad_path`: not a valid path, or the name or a resource is not a valid node name.
      * - `zk_errc::no_auth`, `zk_errc::invalid_acl`, `errc::closed`.
      */

@@ -57,7 +57,7 @@ void partitioner_impl::pursue_claims() {
         claim& c = at->second;
         claim_view view;
         view.wanted = share && std::binary_search(share->begin(), share->end(), at->first);
-        view.session = session_usable();
+        view.session = may_ask();
         view.asked = c.request != nullptr;
         view.failed = c.request && c.request->done() && c.request->error();
         view.delivered = c.delivered != nullptr;
@@ -73,6 +73,8 @@ void partitioner_impl::pursue_claims() {
                 c = claim();
                 break;
             case claim_step::revoke:
+                if (!c.in_use())
+                    break;
                 c.revoked = true;
                 c.delivered->request_release();
                 break;
@@ -85,8 +87,13 @@ partition_change partitioner_impl::take_news() {
     partition_change news;
     news.lost = std::exchange(lost_, {});
     for (auto& [resource, c] : claims_) {
-        if (c.revoked && !std::exchange(c.told, true))
+        if (c.revoked && c.in_use() && !std::exchange(c.told, true))
             news.to_release.push_back(resource);
+    }
+    // Not to wait for anything, see `tell`.
+    if (!news.empty())
+        return news;
+    for (auto& [resource, c] : claims_) {
         if (c.delivered || !c.granted() || !c.request->granted().valid())
             continue;
         ownership held = std::move(c.request->granted());
@@ -101,8 +108,10 @@ void partitioner_impl::tell() {
         return;
     partition_change news = take_news();
     if (!news.empty()) {
+        if (news.gained.empty())
+            next_call_->ahead_of_copies();
         next_call_->complete(error_code(), std::move(news));
-    } else if (!wanted_ && claims_.empty()) {
+    } else if (!wanted_ && !next_name_ && claims_.empty()) {
         next_call_->fail(fatal_ ? fatal_ : make_error_code(errc::not_a_member));
     }
 }

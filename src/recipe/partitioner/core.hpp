@@ -31,6 +31,10 @@ struct claim {
     bool told = false;  ///< the user knows that it is revoked
 
     bool granted() const noexcept { return request && request->done() && !request->error(); }
+    /// The user has it, and neither lost nor released it.
+    bool in_use() const noexcept {
+        return delivered && delivered->stage() == contender::stage_type::granted;
+    }
 };
 
 /// The driver of a partitioner (`run`) and its two helpers: `follow` reads the decision, and
@@ -50,7 +54,7 @@ public:
     void next(time_point deadline, any_handler<void(error_code, partition_change)> handler);
     void leave(any_handler<void(error_code)> handler);
 
-    std::string name() const { return wanted_ ? name_ : std::string(); }
+    std::string name() const { return wanted_ ? name_ : next_name_.value_or(std::string()); }
     bool joined() const noexcept { return own_ && own_->present(); }
 
 private:
@@ -62,11 +66,13 @@ private:
     std::string place(const char* name) const;
     contention_settings lock_at(std::string parent) const;
     std::unique_ptr<grant_request> ask(const contention_settings& where);
-    bool session_usable() const noexcept;
+    bool may_ask() const noexcept;
     static bool worth_another(const error_code& ec) noexcept;
     void wake_all() noexcept;
 
     // Membership.
+    bool busy() const noexcept;
+    void begin_join();
     void give_up(error_code reason);
     void withdraw();
     void note_join();
@@ -97,8 +103,9 @@ private:
     kept_nodes kept_;
     kept_node* own_ = nullptr;
     std::string name_;
-    bool wanted_ = false;  ///< to be a member
-    bool member_ = false;  ///< has joined
+    std::optional<std::string> next_name_;  ///< to join with, once what was before is over
+    bool wanted_ = false;                   ///< to be a member
+    bool member_ = false;                   ///< has joined
     bool running_ = false;
     error_code fatal_;
     std::unique_ptr<inner_call<>> joining_;

@@ -72,7 +72,7 @@ void partitioner_impl::campaign() {
         decider_wake_.set();
         return;
     }
-    if (member_ && !candidacy_ && session_usable())
+    if (member_ && !candidacy_ && may_ask())
         candidacy_ = ask(decider_);
     const bool granted = candidacy_ && candidacy_->done() && !candidacy_->error();
     if (granted && !std::exchange(deciding_, true))
@@ -195,7 +195,7 @@ task<> partitioner_impl::decide_shares(std::shared_ptr<partitioner_impl> self,
             continue;
         }
         if (!std::exchange(settling, true))
-            settled.set(p.now() + me.options_.settle_time);
+            settled.set(time_limit(me.options_.settle_time).from(p.now()));
         if (!settled.rang() && me.options_.settle_time.count() > 0) {
             co_await wake.wait();
             continue;

@@ -49,9 +49,11 @@ std::unique_ptr<grant_request> partitioner_impl::ask(const contention_settings& 
         queue_of(get_port(), where), acquire_request(), name_, wake_);
 }
 
-bool partitioner_impl::session_usable() const noexcept {
+/// Whether to ask for anything. Its name may belong to another session, which then is the member.
+bool partitioner_impl::may_ask() const noexcept {
     const session_status& status = get_port().status();
-    return get_port().alive(status.generation) && status.state != session_state::read_only;
+    return joined() && get_port().alive(status.generation) &&
+           status.state != session_state::read_only;
 }
 
 bool partitioner_impl::worth_another(const error_code& ec) noexcept {
@@ -68,6 +70,7 @@ void partitioner_impl::wake_all() noexcept {
 void partitioner_impl::stop() noexcept {
     recipe_core::stop();
     wanted_ = false;
+    next_name_.reset();
     own_ = nullptr;
     kept_.abandon();
     for (auto& [resource, c] : claims_) {
@@ -84,7 +87,7 @@ void partitioner_impl::join(std::string name,
     note_join();  // one that was just cancelled does not block the next one
     auto here = shared_from_this();
     port& p = get_port();
-    if (wanted_ || joining_ || leaving_)
+    if (busy())
         return refuse(here, std::move(handler), errc::busy);
     if (name.empty())
         name = p.new_guid();
@@ -96,16 +99,35 @@ void partitioner_impl::join(std::string name,
         p.report(log_level::error, "partitioner: a name is not that of a node");
         return refuse(here, std::move(handler), errc::bad_path);
     }
-    name_ = std::move(name);
-    wanted_ = true;
-    fatal_ = error_code();
-    own_ = &kept_.at(p, join_path(place("members"), name_), options_.acl);
-    joining_ = std::make_unique<inner_call<>>(p, wake_);
+    next_name_ = std::move(name);
     join_call_.emplace(*this, std::move(handler), wake_, deadline);
-    own_->keep(std::string(), true, joining_->handler(), no_deadline);
+    begin_join();
     wake_.set();
     if (!std::exchange(running_, true))
         p.spawn(run(here));
+}
+
+/// Whether a user's call, or what it has achieved, is in the way of a `join`.
+bool partitioner_impl::busy() const noexcept {
+    return wanted_ || (join_call_ && !join_call_->over()) ||
+           std::any_of(leave_calls_.begin(), leave_calls_.end(), [](const auto& call) {
+               return !call.over();
+           });
+}
+
+/// ... once what an earlier one has left, which was cancelled or has failed, is gone.
+void partitioner_impl::begin_join() {
+    if (!next_name_ || joining_ || leaving_)
+        return;
+    port& p = get_port();
+    name_ = std::move(*next_name_);
+    next_name_.reset();
+    wanted_ = true;
+    fatal_ = error_code();
+    own_ = &kept_.at(p, join_path(place("members"), name_), options_.acl);
+    own_->observe(wake_);
+    joining_ = std::make_unique<inner_call<>>(p, wake_);
+    own_->keep(std::string(), true, joining_->handler(), no_deadline);
 }
 
 void partitioner_impl::next(time_point deadline,
@@ -120,8 +142,10 @@ void partitioner_impl::next(time_point deadline,
 }
 
 void partitioner_impl::leave(any_handler<void(error_code)> handler) {
-    if (!wanted_)
+    if (!wanted_ && !next_name_)
         return refuse(shared_from_this(), std::move(handler), errc::not_a_member);
+    if (std::exchange(next_name_, std::nullopt))
+        join_call_->fail(boost::asio::error::operation_aborted);
     leave_calls_.emplace_back(*this, std::move(handler), wake_);
     withdraw();
 }
@@ -130,6 +154,9 @@ void partitioner_impl::withdraw() {
     if (!std::exchange(wanted_, false))
         return;
     member_ = false;
+    // Should it join again, then with what is read by then.
+    decision_.clear();
+    known_ = false;
     wake_all();
     if (!own_)
         return;
@@ -146,11 +173,13 @@ void partitioner_impl::give_up(error_code reason) {
 }
 
 void partitioner_impl::note_join() {
+    if (next_name_ && join_call_->over())
+        next_name_.reset();  // cancelled or late
     if (!joining_)
         return;
-    const bool over = join_call_->over();
+    const bool over = next_name_ || join_call_->over();
     if (over && wanted_)
-        withdraw();  // cancelled or late
+        withdraw();  // the same
     if (!joining_->done())
         return;
     error_code ec = joining_->error();
@@ -164,8 +193,9 @@ void partitioner_impl::note_join() {
         join_call_->complete(ec);
 }
 
+/// Does not wait for the helpers, which may read, and so wait for a server.
 void partitioner_impl::note_leave() {
-    if (!leaving_ || !leaving_->done() || candidacy_ || deciding_ || following_)
+    if (!leaving_ || !leaving_->done() || joining_ || candidacy_)
         return;
     const bool undelivered = std::any_of(
         claims_.begin(), claims_.end(), [](const auto& one) { return !one.second.delivered; });
@@ -179,8 +209,8 @@ void partitioner_impl::note_leave() {
 }
 
 bool partitioner_impl::finished() const noexcept {
-    return !wanted_ && !joining_ && !leaving_ && !candidacy_ && !deciding_ && !following_ &&
-           claims_.empty() && dismissed_.empty();
+    return !wanted_ && !next_name_ && !joining_ && !leaving_ && !candidacy_ && !deciding_ &&
+           !following_ && claims_.empty() && dismissed_.empty();
 }
 
 task<> partitioner_impl::run(std::shared_ptr<partitioner_impl> self) {
@@ -191,11 +221,14 @@ task<> partitioner_impl::run(std::shared_ptr<partitioner_impl> self) {
         if (p.status().state == session_state::closed)
             me.give_up(errc::closed);
         me.note_join();
+        if (me.wanted_ && me.member_ && !me.own_->wanted())
+            me.give_up(me.own_->refusal());
         if (me.wanted_ && me.member_ && !std::exchange(me.following_, true))
             p.spawn(follow(self));
         me.campaign();
         me.pursue_claims();
         me.note_leave();
+        me.begin_join();
         me.tell();
         if (me.finished())
             break;

@@ -55,7 +55,7 @@ std::optional<assignment> read_assignment(std::string_view data);
 /// What a member knows of one resource.
 struct claim_view {
     bool wanted = false;     ///< decided to be its own
-    bool session = false;    ///< nodes can be created in the session
+    bool session = false;    ///< nodes can be created in the session, which has the member's
     bool asked = false;      ///< it has a contender for the lock, whose node may exist
     bool failed = false;     ///< ... which is leaving
     bool delivered = false;  ///< ... which was granted, and the user has it

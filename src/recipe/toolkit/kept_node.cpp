@@ -78,6 +78,7 @@ void kept_node::keep(std::string data, bool wait_for_predecessor, handler h, tim
         return;
     }
     wanted_ = true;
+    refusal_ = error_code();
     wait_for_predecessor_ = wait_for_predecessor;
     data_ = std::move(data);
     keep_revision_ = ++revision_;
@@ -113,6 +114,7 @@ void kept_node::release(handler h) {
 
 void kept_node::abandon() {
     stop();
+    observer_ = nullptr;
     wanted_ = false;
     wake_.set();
 }
@@ -204,9 +206,19 @@ void kept_node::refused(error_code ec, const char* intent) {
         told = told || c.ask.waiting();
         c.ask.fail(ec);
     }
+    if (wanted_)
+        refusal_ = ec;
     wanted_ = false;
+    if (observer_)
+        observer_->set();
     if (!told)
         port_.report(log_level::error, "could not ", intent, " ", path(), ": ", ec.message());
+}
+
+void kept_node::appeared() noexcept {
+    present_ = true;
+    if (observer_)
+        observer_->set();
 }
 
 /// The server rejects the data. A node that is already kept retains its previous data.
@@ -316,7 +328,7 @@ task<bool> kept_node::make(std::uint64_t generation) {
         our_earlier_.clear();
         attempts_.clear();
         perhaps_ = false;
-        present_ = true;
+        appeared();
         found_ = false;
         seen_in_ = connection;
         czxid_ = create.record.czxid;
@@ -388,6 +400,8 @@ task<bool> kept_node::look(std::uint64_t generation) {
     }
     attempts_.clear();
     perhaps_ = false;
+    if (found && !present_)
+        appeared();
     present_ = found;
     co_return found;
 }

@@ -63,11 +63,16 @@ public:
     /// The owner is destroyed: ends pending calls and deletes the node in the background.
     void abandon();
 
+    /// Until `abandon`, sets a signal when the node becomes present, and when the server refuses it.
+    void observe(signal& observer) noexcept { observer_ = &observer; }
+
     bool present() const noexcept { return present_ && get_port().alive(generation_); }
     bool wanted() noexcept {
         note_calls();
         return wanted_;
     }
+    /// Why it is not wanted any more, if the server has refused it since the last `keep`.
+    const error_code& refusal() const noexcept { return refusal_; }
     const std::string& data() const noexcept { return data_; }
 
 private:
@@ -90,6 +95,7 @@ private:
     void note_calls();
     void settle_calls(error_code ec);
     void refused(error_code ec, const char* intent = "keep");
+    void appeared() noexcept;
     void data_refused(error_code ec, std::uint64_t revision);
     bool ours(const stat& record) const noexcept;
     bool known(const operation& read) const noexcept;
@@ -107,9 +113,11 @@ private:
     watch_signal watch_;
     alarm touch_;  ///< time to write a node with a TTL again
     std::list<call> calls_;
+    signal* observer_ = nullptr;
 
     bool wanted_ = false;
     bool wait_for_predecessor_ = true;
+    error_code refusal_;
     std::string data_;
     std::uint64_t revision_ = 0;       ///< of the desired data
     std::uint64_t keep_revision_ = 0;  ///< of the last `keep`
