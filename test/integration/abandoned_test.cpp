@@ -238,6 +238,46 @@ TEST_CASE("abandoned: optimistic transactions") {
     });
 }
 
+namespace {
+
+/// One transaction, or two: the second waits for the first.
+awaitable<void> transact(std::shared_ptr<int> alive, std::string hosts, bool two) {
+    auto executor = co_await boost::asio::this_coro::executor;
+    client zk = co_await client::connect(executor, options_for(hosts));
+    const std::string path = fresh_path();
+    optimistic_transaction t(zk, path);
+    auto body = [&](transaction_attempt& attempt) -> awaitable<void> {
+        attempt.create(path + "-a");
+        co_return;
+    };
+    if (two)
+        co_await (t.run(body) && t.run(body));
+    else
+        co_await t.run(body);
+    ++*alive;
+}
+
+}  // namespace
+
+TEST_CASE("abandoned: an optimistic transaction that awaits its response") {
+    const bool two = GENERATE(false, true);
+    fault_proxy proxy(shared_server().port());
+    auto rule = proxy.arm(at_op(corozk::testing::op_code::multi), hold_reply());
+    std::weak_ptr<int> seen;
+    {
+        boost::asio::io_context context;
+        auto alive = std::make_shared<int>(0);
+        seen = alive;
+        boost::asio::co_spawn(
+            context, transact(std::move(alive), proxy.hosts(), two), boost::asio::detached);
+        for (int i = 0; i < 100'000 && proxy.fired(rule) == 0; ++i)
+            context.run_one_for(60ms);
+        REQUIRE(proxy.fired(rule) == 1);
+        REQUIRE(seen.lock());
+    }
+    CHECK(seen.expired());
+}
+
 TEST_CASE("abandoned: in a part of the tree") {
     abandon_at_every_stage("below", [](client& zk, std::string path) -> awaitable<void> {
         co_await zk.ensure_path(path);

@@ -243,6 +243,23 @@ TEST_CASE("cache: a state that has not settled is current, but not told") {
     });
 }
 
+TEST_CASE("cache: the event loop ends with the client, whether or not the state has settled") {
+    boost::asio::io_context context;
+    std::optional<children_cache> cache;
+    pending_result<tree_state> next;
+    run(context, [&]() -> awaitable<void> {
+        client zk = co_await one_more_client();
+        cache_options options;
+        options.settle = std::chrono::hours(1);
+        cache.emplace(zk, "/", options);
+        cache->next(0, next.handler());
+        co_await eventually_async([&] { return cache->current().revision > 0; });
+        co_await zk.close(as_tuple());
+    });
+    run_to_idle(context);
+    CHECK(next.error() == errc::closed);
+}
+
 TEST_CASE("cache: what begins after the cache was destroyed is aborted") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         co_await next_begins_too_late<node_cache, node_state>(zk, path);

@@ -221,6 +221,50 @@ TEST_CASE("optimistic transaction: writes that are not possible") {
     });
 }
 
+TEST_CASE("optimistic transaction: an invalid write that is the first one") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        co_await zk.ensure_path(path);
+        const bool only = GENERATE(true, false);
+        optimistic_transaction t(zk, path + "/ledgers");
+        auto others = [&](transaction_attempt& attempt) {
+            if (!only)
+                attempt.create(path + "/c");
+        };
+        auto invalid = [&](transaction_attempt& attempt) -> awaitable<void> {
+            attempt.set("relative", "");
+            others(attempt);
+            co_return;
+        };
+        error_code bad_path = co_await error_of(t.run(invalid));
+        CHECK(bad_path == errc::bad_path);
+        auto sequential = [&](transaction_attempt& attempt) -> awaitable<void> {
+            create_options options;
+            options.mode = create_mode::persistent_sequential;
+            attempt.create(path + "/s", "", options);
+            others(attempt);
+            co_return;
+        };
+        error_code bad_option = co_await error_of(t.run(sequential));
+        CHECK(bad_option == errc::bad_option);
+        CHECK_FALSE(observer().exists(path + "/c"));
+    });
+}
+
+TEST_CASE("optimistic transaction: absence below an ephemeral node cannot be checked") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        co_await zk.ensure_path(path);
+        create_options options;
+        options.mode = create_mode::ephemeral;
+        co_await zk.create(path + "/e", "", options);
+        optimistic_transaction t(zk, path + "/ledgers");
+        auto body = [&](transaction_attempt& attempt) -> awaitable<void> {
+            co_await attempt.get(path + "/e/child");
+        };
+        error_code refused = co_await error_of(t.run(body));
+        CHECK(refused == zk_errc::no_children_for_ephemerals);
+    });
+}
+
 TEST_CASE("optimistic transaction: a write fails only after all reads were proved true") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         co_await zk.ensure_path(path);
@@ -354,6 +398,15 @@ TEST_CASE("optimistic transaction: deadlines") {
         error_code late = co_await error_of(t.run_for(milliseconds(50), sleeps));
         CHECK(late == errc::deadline_exceeded);
         CHECK(ended);
+        CHECK(data_of(path + "/n") == "1");
+
+        // Before a function that never suspends.
+        auto at_once = [&](transaction_attempt& attempt) -> awaitable<void> {
+            attempt.set(path + "/n", "late");
+            co_return;
+        };
+        late = co_await error_of(t.run_until(time_limit::clock::now(), at_once));
+        CHECK(late == errc::deadline_exceeded);
         CHECK(data_of(path + "/n") == "1");
 
         // Conflicts again and again.

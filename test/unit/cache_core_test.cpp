@@ -305,6 +305,9 @@ TEST_CASE("cache: a state is told in the end, although others follow all the tim
     f.serve();
     f.advance(milliseconds(100));
     std::uint64_t told = 0;
+    f.next(0, told);
+    CHECK(told == 1);
+    told = 0;
     f.next(1, told);
     for (int i = 0; i < 20; ++i) {
         f.set(nth(1), std::to_string(i));
@@ -323,6 +326,49 @@ TEST_CASE("cache: a state is told in the end, although others follow all the tim
     f.core()->stop();
     f.advance(milliseconds(2'000));
     CHECK(told == 0);
+}
+
+TEST_CASE("cache: pauses in which nobody asks do not delay a state further") {
+    using std::chrono::milliseconds;
+    cache_options options;
+    options.settle = milliseconds(100);
+    fixture f(any_depth, false, options);
+    f.start();
+    f.serve();
+    f.advance(milliseconds(100));
+    std::uint64_t told = 0;
+    f.next(0, told);
+    CHECK(told == 1);
+    told = 0;
+    auto change = [&](int value, milliseconds pause) {
+        f.set(nth(1), std::to_string(value));
+        f.advance(milliseconds(0));
+        f.serve();
+        f.advance(pause);
+    };
+    // Each of these settles.
+    for (int i = 0; i < 6; ++i)
+        change(i, milliseconds(150));
+    // After 900 ms: these do not.
+    change(6, milliseconds(50));
+    f.next(1, told);
+    CHECK(told == 0);
+    change(7, milliseconds(50));
+    CHECK(told == 9);
+    // The time begins again with the first state that follows.
+    told = 0;
+    f.next(9, told);
+    for (int i = 0; i < 20; ++i) {
+        CHECK(told == 0);
+        change(i, milliseconds(50));
+    }
+    CHECK(told == 29);
+    // Nobody asks: after that time each state is told at once.
+    for (int i = 0; i < 22; ++i)
+        change(i, milliseconds(50));
+    told = 0;
+    f.next(29, told);
+    CHECK(told == 51);
 }
 
 TEST_CASE("cache: without data no data is read") {

@@ -51,8 +51,8 @@ class COROZK_DECL transaction_attempt {
 public:
     using executor_type = boost::asio::any_io_executor;
 
-    transaction_attempt(transaction_attempt&&) noexcept = default;
-    transaction_attempt& operator=(transaction_attempt&&) noexcept = default;
+    transaction_attempt(const transaction_attempt&) = delete;
+    transaction_attempt& operator=(const transaction_attempt&) = delete;
     ~transaction_attempt() = default;
 
     executor_type get_executor() const noexcept { return detail::executor_of(session_); }
@@ -108,6 +108,7 @@ private:
 
     transaction_attempt(std::shared_ptr<detail::session_view> s, state_ptr state) noexcept
         : session_(std::move(s)), state_(std::move(state)) {}
+    transaction_attempt(transaction_attempt&&) noexcept = default;
 
     template <auto Start, class Token, class... Arguments>
     auto initiate(std::string about, Token&& token, Arguments&&... arguments) const {
@@ -182,10 +183,10 @@ private:
                             time_point deadline,
                             handler_of<>);
 
-    impl_ptr impl_;
     call_site where_;
     time_point deadline_;
     transaction_attempt attempt_;
+    impl_ptr impl_;  ///< goes first: it refers to the session, which the attempt owns
 };
 
 /// Runs the body once, until it ends or the deadline passes. Throws only if it was cancelled or is
@@ -205,7 +206,8 @@ boost::asio::awaitable<void> run_attempt(Body& body,
         auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
         auto race = co_await (run_body<Value>(body, all.attempt(), result, failure) ||
                               timer.async_wait(tuple));
-        late = race.index() == 1;
+        // A body that never suspends gives the timer no turn.
+        late = race.index() == 1 || time_limit::clock::now() >= all.deadline();
     }
     boost::asio::cancellation_state state = co_await boost::asio::this_coro::cancellation_state;
     if (state.cancelled() != boost::asio::cancellation_type::none)
@@ -275,12 +277,15 @@ boost::asio::awaitable<Value> run_optimistic(attempt_commit all, Body body) {
  * - The data of nodes, by their versions. These restart at 0 when a node is deleted and created
  *   again, and the server compares nothing else: if both have been written equally often, the new
  *   node is mistaken for the one that was read. If this matters, empty a node instead of deleting
- *   it.
+ *   it. The version of `/zookeeper/config` is always -1, which stands for any: reads of it are not
+ *   checked.
  * - The absence of nodes, by creating and deleting the node in the same transaction (where the
  *   transaction creates it anyway: only that). This needs the permissions to create and delete there,
  *   increments the parent's `cversion` by 2, and fires watches on the parent's children and on the
  *   node's existence. If the parent is missing, too, the topmost missing ancestor stands for the
- *   node. A container without children may be deleted by the server afterwards.
+ *   node. A container without children may be deleted by the server afterwards. Below an ephemeral
+ *   node, where nothing can be created, absence cannot be checked: `run` fails with
+ *   `zk_errc::no_children_for_ephemerals`.
  * - Not the children of nodes: the server has no check for them.
  *
  * @par Errors of `run`
@@ -292,8 +297,15 @@ boost::asio::awaitable<Value> run_optimistic(attempt_commit all, Body body) {
  *   `errc::not_connected`, `errc::closed`, `zk_errc::no_auth`, and exceptions of the function.
  *
  * @par Cancellation of `run`
- * Terminal, partial, total: cancels the function and, after it has ended, throws
- * `operation_aborted`. Once the function has ended, the transaction may be applied.
+ * Terminal, partial, total, as far as the calling coroutine has them enabled (by default it is
+ * terminal alone): cancels the function and, after it has ended, throws `operation_aborted`. With a
+ * deadline, the function runs in a coroutine of its own, which partial and total cancellation do not
+ * reach: they take effect once it has ended. Once the function has ended, the transaction may be
+ * applied.
+ *
+ * @par Deadline of `run`
+ * Cancels the function (terminal cancellation). A function that does not heed it, or never suspends,
+ * is not interrupted, but nothing is written.
  *
  * @executor As `client`. When it is destroyed, a transaction in flight may be applied.
  *

@@ -94,9 +94,12 @@ void cache_core::settling::changed() {
         return;
     using approximate = std::chrono::duration<long double, std::milli>;
     const time_point now = owner_.port_.now();
-    if (settled())
+    if (std::exchange(told_, false))
         latest_by_ = time_limit(approximate(quiet_) * 10).from(now);
-    owner_.port_.start_timer(*this, std::min(time_limit(quiet_).from(now), latest_by_));
+    if (now < latest_by_)
+        owner_.port_.start_timer(*this, std::min(time_limit(quiet_).from(now), latest_by_));
+    else
+        timer_node::cancel();  // overdue: `answer_calls` tells it, or the next call is told at once
 }
 
 /// Not with a state before a change by this client, or before it has settled.
@@ -106,8 +109,10 @@ void cache_core::answer_calls() {
     auto ready =
         take_if(calls_, [this](const call_type& call) { return call.seen != latest_.revision; });
     for (auto& call : ready) {
-        if (call.waiting())
-            call.complete(latest_);
+        if (!call.waiting())
+            continue;
+        call.complete(latest_);
+        settling_.told();
     }
 }
 
@@ -205,6 +210,7 @@ task<> cache_core::work() {
         const session_status& status = port_.status();
         if (status.state == session_state::closed) {
             ended_ = errc::closed;
+            settling_.stop();
             fail_all(ended_);
             co_return;
         }

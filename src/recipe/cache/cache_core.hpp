@@ -129,6 +129,7 @@ private:
             : owner_(owner), quiet_(quiet) {}
 
         void changed();
+        void told() noexcept { told_ = true; }
         void stop() noexcept { timer_node::cancel(); }
         bool settled() const noexcept { return !armed(); }
 
@@ -137,7 +138,8 @@ private:
 
         cache_core& owner_;
         std::chrono::milliseconds quiet_;
-        time_point latest_by_{};
+        bool told_ = true;        ///< no state since the last one that somebody was told
+        time_point latest_by_{};  ///< when the first one since then must be told
     };
 
     struct one_shot_watches {

@@ -65,6 +65,7 @@ public:
         recipe_core::stop();
         for (entry& e : waiting_)
             e.abort();
+        waiting_.clear();  // their records own this object
         if (current_)
             current_->abort();
         if (!running_)
@@ -72,13 +73,26 @@ public:
     }
 
 private:
+    /// The entry that is served, until the guard is destroyed. Its handler may own the public
+    /// object, whose destructor calls `stop`: the entry must not be destroyed before.
+    class serving {
+    public:
+        serving(entry*& current, entry& e) noexcept : current_(current) { current_ = &e; }
+        serving(const serving&) = delete;
+        serving& operator=(const serving&) = delete;
+        ~serving() { current_ = nullptr; }
+
+    private:
+        entry*& current_;
+    };
+
     static task<> run(std::shared_ptr<optimistic_impl> self) {
         while (!self->waiting_.empty()) {
-            entry& e = self->current_.emplace(std::move(self->waiting_.front()));
+            entry e = std::move(self->waiting_.front());
             self->waiting_.pop_front();
+            serving guard(self->current_, e);
             if (!e.over())
                 co_await self->serve(e);
-            self->current_.reset();
         }
         self->running_ = false;
         if (self->stopped())
@@ -88,7 +102,7 @@ private:
     task<> serve(entry& e) {
         const attempt_record& record = e.state->record;
         const bool changes = e.writes && record.writes();
-        if (changes && record.fault())
+        if (e.writes && record.fault())
             co_return e.call->fail(record.fault());
         for (bool apart = false;; apart = true) {
             const attempt_steps steps(record, changes, apart);
@@ -117,6 +131,7 @@ private:
 
     task<exactly_once_outcome> apply(entry& e, std::vector<transaction::step> steps) {
         exactly_once_outcome outcome;
+        e.call->set_late_error(errc::deadline_exceeded);  // none of an earlier round is in flight
         outcome.error = co_await ledger_.prepare();
         if (outcome.error || e.over())
             co_return outcome;
@@ -149,7 +164,7 @@ private:
     signal wake_;
     exactly_once ledger_;
     std::deque<entry> waiting_;
-    std::optional<entry> current_;  ///< being served
+    entry* current_ = nullptr;  ///< being served
     bool running_ = false;
     backoff backoff_{std::chrono::microseconds(200)};
 };
@@ -275,10 +290,10 @@ attempt_commit::attempt_commit(std::shared_ptr<session_view> s,
                                impl_ptr impl,
                                call_site where,
                                time_point deadline)
-    : impl_(impl),
-      where_(std::move(where)),
+    : where_(std::move(where)),
       deadline_(deadline),
-      attempt_(std::move(s), std::make_shared<attempt_state>(std::move(impl))) {}
+      attempt_(std::move(s), std::make_shared<attempt_state>(impl)),
+      impl_(std::move(impl)) {}
 
 void attempt_commit::begin() {
     attempt_.state_ = std::make_shared<attempt_state>(impl_);
