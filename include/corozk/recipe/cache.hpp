@@ -56,7 +56,8 @@ struct cache_options {
     bool one_shot_watches = false;
 
     /// Whether states contain the nodes' data. Without it, the names of a node's children are read
-    /// in place of its data; with one-shot watches the data is read and discarded.
+    /// in place of its data; with one-shot watches the data is read and discarded. This saves data,
+    /// not requests: each node is still asked for, also after a change of nothing but its data.
     bool data = true;
 
     /// `next` completes only once no new revision has followed for this long, but at the latest ten
