@@ -287,8 +287,8 @@ boost::asio::awaitable<Value> run_optimistic(attempt_commit all, Body body) {
  * - The data of nodes, by their versions. These restart at 0 when a node is deleted and created
  *   again, and the server compares nothing else: if both have been written equally often, the new
  *   node is mistaken for the one that was read. If this matters, empty a node instead of deleting
- *   it. The version of `/zookeeper/config` is always -1, which stands for any: reads of it are not
- *   checked.
+ *   it. In an ensemble the version of `/zookeeper/config` is always -1, which stands for any: of a
+ *   read of it only the existence is checked.
  * - The absence of nodes, by creating and deleting the node in the same transaction (where the
  *   transaction creates it anyway: only that). This needs the permissions to create and delete there,
  *   increments the parent's `cversion` by 2, and fires watches on the parent's children and on the
