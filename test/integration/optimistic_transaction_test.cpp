@@ -511,6 +511,42 @@ TEST_CASE("optimistic transaction: cancelled, and destroyed") {
     });
 }
 
+TEST_CASE("optimistic transaction: partial cancellation, with and without a deadline") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        const bool limited = GENERATE(false, true);
+        optimistic_transaction t(zk, path);
+        auto executor = co_await boost::asio::this_coro::executor;
+        boost::asio::steady_timer never(executor, boost::asio::steady_timer::time_point::max());
+        bool begun = false;
+        bool ended = false;
+        auto body = [&](transaction_attempt& attempt) -> awaitable<void> {
+            attempt.create(path + "-a");
+            begun = true;
+            co_await never.async_wait(as_tuple());
+            ended = true;
+        };
+        error_code how;
+        auto transact = [&]() -> awaitable<void> {
+            co_await boost::asio::this_coro::reset_cancellation_state(
+                boost::asio::enable_partial_cancellation());
+            const time_limit limit =
+                limited ? time_limit(std::chrono::hours(1)) : time_limit::for_ever();
+            how = co_await error_of(t.run_for(limit, body));
+        };
+        boost::asio::cancellation_signal stop;
+        bool done = false;
+        auto finish = [&](std::exception_ptr) { done = true; };
+        boost::asio::co_spawn(
+            executor, transact, boost::asio::bind_cancellation_slot(stop.slot(), finish));
+        co_await eventually_async([&] { return begun; });
+        stop.emit(boost::asio::cancellation_type::partial);
+        co_await eventually_async([&] { return done; });
+        CHECK(ended);
+        CHECK(how == boost::asio::error::operation_aborted);
+        CHECK_FALSE(observer().exists(path + "-a"));
+    });
+}
+
 TEST_CASE("optimistic transaction: an object leaves no znode") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         co_await zk.ensure_path(path);

@@ -189,6 +189,15 @@ private:
     impl_ptr impl_;  ///< goes first: it refers to the session, which the attempt owns
 };
 
+/// One side of a race. By default, only terminal cancellation would reach it; the race would not end
+/// it after another one had not, as it cancels its sides but once.
+template <class Value>
+boost::asio::awaitable<Value> open_to_cancellation(boost::asio::awaitable<Value> side) {
+    co_await boost::asio::this_coro::reset_cancellation_state(
+        boost::asio::enable_total_cancellation());
+    co_return co_await std::move(side);
+}
+
 /// Runs the body once, until it ends or the deadline passes. Throws only if it was cancelled or is
 /// late.
 template <class Value, class Body>
@@ -204,8 +213,9 @@ boost::asio::awaitable<void> run_attempt(Body& body,
         auto executor = co_await boost::asio::this_coro::executor;
         boost::asio::steady_timer timer(executor, all.deadline());
         auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
-        auto race = co_await (run_body<Value>(body, all.attempt(), result, failure) ||
-                              timer.async_wait(tuple));
+        auto race =
+            co_await (open_to_cancellation(run_body<Value>(body, all.attempt(), result, failure)) ||
+                      open_to_cancellation(timer.async_wait(tuple)));
         // A body that never suspends gives the timer no turn.
         late = race.index() == 1 || time_limit::clock::now() >= all.deadline();
     }
@@ -277,8 +287,8 @@ boost::asio::awaitable<Value> run_optimistic(attempt_commit all, Body body) {
  * - The data of nodes, by their versions. These restart at 0 when a node is deleted and created
  *   again, and the server compares nothing else: if both have been written equally often, the new
  *   node is mistaken for the one that was read. If this matters, empty a node instead of deleting
- *   it. The version of `/zookeeper/config` is always -1, which stands for any: reads of it are not
- *   checked.
+ *   it. In an ensemble the version of `/zookeeper/config` is always -1, which stands for any: of a
+ *   read of it only the existence is checked.
  * - The absence of nodes, by creating and deleting the node in the same transaction (where the
  *   transaction creates it anyway: only that). This needs the permissions to create and delete there,
  *   increments the parent's `cversion` by 2, and fires watches on the parent's children and on the
@@ -298,10 +308,8 @@ boost::asio::awaitable<Value> run_optimistic(attempt_commit all, Body body) {
  *
  * @par Cancellation of `run`
  * Terminal, partial, total, as far as the calling coroutine has them enabled (by default it is
- * terminal alone): cancels the function and, after it has ended, throws `operation_aborted`. With a
- * deadline, the function runs in a coroutine of its own, which partial and total cancellation do not
- * reach: they take effect once it has ended. Once the function has ended, the transaction may be
- * applied.
+ * terminal alone): cancels the function and, after it has ended, throws `operation_aborted`. Once the
+ * function has ended, the transaction may be applied.
  *
  * @par Deadline of `run`
  * Cancels the function (terminal cancellation). A function that does not heed it, or never suspends,
