@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pending_result.hpp"
 #include "read_only_server.hpp"
+#include <corozk/recipe/cache.hpp>
 #include <corozk/recipe/lock.hpp>
 #include <corozk/recipe/membership.hpp>
 #include <corozk/recipe/partitioner.hpp>
@@ -298,6 +299,35 @@ TEST_CASE("partitioner: joins while an earlier join cannot be undone yet") {
         CHECK(observer().children(path + "/members") == std::vector<std::string>{"E"});
         held_map held;
         co_await reach(a, held, 4);
+    });
+}
+
+TEST_CASE("partitioner: what is to be released is told without waiting for local copies") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        partitioner a = at_four(zk, path);
+        held_map held;
+        co_await a.join("A");
+        co_await reach(a, held, 4);
+        const std::string copied = path + "/copied";
+        observer().plant(copied, "old");
+        node_cache copy(zk, copied);
+        co_await copy.next();
+        rule_id held_back = proxy.arm(at_op(op_code::get_data).under(copied), hold_reply());
+        pending_result<corozk::stat> changing;
+        zk.set(copied, "new", changing.handler());
+        co_await eventually_async([&] { return proxy.statistics().held > 0; });
+        // The copy owes the change: its response waits.
+        pending_result<> leaving;
+        a.leave(leaving.handler());
+        pending_result<partition_change> news;
+        a.next(news.handler());
+        CHECK(!co_await finished(news));
+        CHECK(news.value().to_release == four);
+        CHECK_FALSE(changing.done());
+        apply(held, news.value());
+        proxy.release(held_back);
+        CHECK(!co_await finished(changing));
+        CHECK(!co_await finished(leaving));
     });
 }
 

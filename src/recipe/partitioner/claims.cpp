@@ -73,8 +73,6 @@ void partitioner_impl::pursue_claims() {
                 c = claim();
                 break;
             case claim_step::revoke:
-                if (!c.in_use())
-                    break;
                 c.revoked = true;
                 c.delivered->request_release();
                 break;

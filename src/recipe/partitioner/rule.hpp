@@ -23,7 +23,8 @@ namespace corozk::detail {
 //     to a member, to none more than one more than to any other.
 //  4. A member asks for the lock of a resource when it learns that it is to have it, and waits until
 //     the one before has released it, or its session has ended. It stops waiting when it learns that
-//     it is not to have it any more. What it holds it gives back only by its user's hand.
+//     it is not to have it any more. What it holds it gives back only by its user's hand. It asks for
+//     nothing while its node is not there: then another session may be the member of its name.
 //  5. What the user was once asked to give back is given back: should it be decided to be the
 //     member's again, it is granted anew. So what it was granted is named once more: as lost, or to
 //     be given back, and what is lost after that is told by its ownership only.
