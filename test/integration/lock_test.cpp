@@ -250,6 +250,41 @@ TEST_CASE("lock: run gives the body's result, and its exception") {
     });
 }
 
+TEST_CASE("lock: partial and total cancellation of run reach the body, and release the lock") {
+    with_two([](client& one, client&, std::string path) -> awaitable<void> {
+        using boost::asio::cancellation_type;
+        const auto type = GENERATE(cancellation_type::partial, cancellation_type::total);
+        auto executor = co_await boost::asio::this_coro::executor;
+        lock l(one, path);
+        bool inside = false;
+        bool body_ended = false;
+        auto body = [&](ownership&) -> awaitable<void> {
+            boost::asio::steady_timer never(executor, boost::asio::steady_timer::time_point::max());
+            inside = true;
+            co_await never.async_wait(as_tuple());
+            body_ended = true;
+        };
+        error_code how;
+        auto run = [&]() -> awaitable<void> {
+            co_await boost::asio::this_coro::reset_cancellation_state(
+                boost::asio::enable_total_cancellation());
+            how = co_await error_of([&] { return l.run(body); });
+        };
+        boost::asio::cancellation_signal stop;
+        bool done = false;
+        auto finish = [&](std::exception_ptr) { done = true; };
+        boost::asio::co_spawn(
+            executor, run, boost::asio::bind_cancellation_slot(stop.slot(), finish));
+        co_await eventually_async([&] { return inside; });
+        stop.emit(type);
+        co_await eventually_async([&] { return done; });
+        CHECK(body_ended);
+        CHECK(how == boost::asio::error::operation_aborted);
+        ownership free = co_await l.acquire_for(10s);
+        co_await free.release();
+    });
+}
+
 TEST_CASE("lock: run cancels the body when the lock is lost, or from outside") {
     with_two([](client& one, client&, std::string path) -> awaitable<void> {
         auto executor = co_await boost::asio::this_coro::executor;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <corozk/detail/open_to_cancellation.hpp>
 #include <corozk/error.hpp>
 #include <corozk/ownership.hpp>
 
@@ -57,7 +58,8 @@ boost::asio::awaitable<error_code> run_until_lost(Body& body,
     auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
     std::exception_ptr failure;
     // The first to end cancels the other; both have ended when the race is over.
-    auto race = co_await (run_body<Value>(body, held, result, failure) || held.wait_lost(tuple));
+    auto race = co_await (open_to_cancellation(run_body<Value>(body, held, result, failure)) ||
+                          open_to_cancellation(held.wait_lost(tuple)));
     boost::asio::cancellation_state state = co_await boost::asio::this_coro::cancellation_state;
     const bool cancelled = state.cancelled() != boost::asio::cancellation_type::none;
     if (race.index() == 1 && !cancelled) {

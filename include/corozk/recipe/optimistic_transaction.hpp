@@ -2,6 +2,7 @@
 #pragma once
 
 #include <corozk/client.hpp>
+#include <corozk/detail/open_to_cancellation.hpp>
 #include <corozk/detail/recipe_object.hpp>
 #include <corozk/detail/run_owned.hpp>
 #include <corozk/time_limit.hpp>
@@ -188,15 +189,6 @@ private:
     transaction_attempt attempt_;
     impl_ptr impl_;  ///< goes first: it refers to the session, which the attempt owns
 };
-
-/// One side of a race. By default, only terminal cancellation would reach it; the race would not end
-/// it after another one had not, as it cancels its sides but once.
-template <class Value>
-boost::asio::awaitable<Value> open_to_cancellation(boost::asio::awaitable<Value> side) {
-    co_await boost::asio::this_coro::reset_cancellation_state(
-        boost::asio::enable_total_cancellation());
-    co_return co_await std::move(side);
-}
 
 /// Runs the body once, until it ends or the deadline passes. Throws only if it was cancelled or is
 /// late.
