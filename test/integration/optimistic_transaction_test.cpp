@@ -656,9 +656,10 @@ TEST_CASE("optimistic transaction: transfers of several clients whose connection
             auto executor = co_await boost::asio::this_coro::executor;
             for (int i = 0; i < customers; ++i)
                 clients.push_back(co_await connect_to(proxy.hosts()));
-            for (int i = 0; i < customers; ++i) {
+            int customer = 0;
+            for (client& c : clients) {
                 boost::asio::co_spawn(
-                    executor, move_money(b, clients[i], i, left), boost::asio::detached);
+                    executor, move_money(b, c, customer++, left), boost::asio::detached);
             }
             co_await eventually_async([&] { return left == 0; }, std::chrono::seconds(60));
             proxy.disarm_all();
