@@ -153,10 +153,9 @@ private:
                 co_return outcome;
             if (retry(port_, while_reachable).again(outcome.error))
                 continue;
-            for (std::size_t i = 0; i < multi.results.size() && !outcome.failed; ++i) {
-                if (multi.results[i].error == outcome.error)
-                    outcome.failed = i;
-            }
+            const std::size_t failed = failed_step(multi.results, outcome.error);
+            if (failed < multi.results.size())
+                outcome.failed = failed;
             co_return outcome;
         }
     }

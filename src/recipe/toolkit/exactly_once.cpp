@@ -56,14 +56,6 @@ task<> erase_node(port& p, std::string path) {
     }
 }
 
-/// The step that failed; the number of results if none did.
-std::size_t failed_step(const std::vector<transaction_result>& results, error_code ec) {
-    std::size_t failed = 0;
-    while (failed < results.size() && results[failed].error != ec)
-        ++failed;
-    return failed;
-}
-
 /// The node was deleted or written by another client. Other errors of its step are due to the
 /// user's ACL, which does not permit writing.
 bool is_gone(error_code ec) {
@@ -71,6 +63,13 @@ bool is_gone(error_code ec) {
 }
 
 }  // namespace
+
+std::size_t failed_step(const std::vector<transaction_result>& results, error_code ec) {
+    std::size_t failed = 0;
+    while (failed < results.size() && results[failed].error != ec)
+        ++failed;
+    return failed;
+}
 
 exactly_once::exactly_once(port& p, std::string parent, acl entries)
     : port_(p), parent_(std::move(parent)), entries_(std::move(entries)) {}
