@@ -7,6 +7,7 @@
 #include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/kept_nodes.hpp"
 #include "recipe/toolkit/read_children.hpp"
+#include "recipe/toolkit/watched_children.hpp"
 #include <corozk/recipe/membership.hpp>
 
 #include <algorithm>
@@ -36,10 +37,8 @@ public:
     membership_observer(port& p, std::string parent, compatibility whose)
         : wake(p),
           port_(p),
-          parent_(std::move(parent)),
           whose_(whose),
-          parent_watch_(wake),
-          missing_watch_(wake) {}
+          children_(p, std::move(parent), wake) {}
 
     /// Reads everything that may have changed since the last call.
     /// @return a permanent error
@@ -65,11 +64,9 @@ public:
 
     /// Removes the watches from the server.
     void forget() {
-        forget_watch(port_, parent_watch_, watch_kind::children, parent_);
-        forget_watch(port_, missing_watch_, watch_kind::exists, parent_);
-        for (auto& [name, m] : members_) {
-            forget_watch(port_, m.watch, watch_kind::data, join_path(parent_, name));
-        }
+        children_.forget();
+        for (auto& [name, m] : members_)
+            forget_watch(port_, m.watch, watch_kind::data, join_path(children_.parent(), name));
         members_.clear();
     }
 
@@ -77,28 +74,12 @@ public:
 
 private:
     task<error_code> look_once() {
-        if (missing_watch_.armed())
-            co_return error_code();
-        if (!parent_watch_.armed()) {
-            request listing(port_, op_code::children, parent_);
-            listing.attach(parent_watch_);
-            error_code ec = co_await read_forward(port_, listing);
-            if (ec == zk_errc::no_node) {
-                members_.clear();
-                request exists(port_, op_code::exists, parent_);
-                exists.attach(missing_watch_);
-                ec = co_await read_forward(port_, exists);
-                if (ec == zk_errc::no_node)
-                    co_return error_code();
-                // It was created in between: the server has set a data watch.
-                forget_watch(port_, missing_watch_, watch_kind::data, parent_);
-                co_return ec ? ec : make_error_code(zk_errc::connection_loss);  // look again
-            }
-            if (ec) {
-                parent_watch_.disarm();
+        if (!children_.current()) {
+            name_list names;
+            error_code ec = co_await children_.list(names);
+            if (ec)
                 co_return ec;
-            }
-            note_names(listing.names);
+            note_names(names);
         }
         co_return co_await read_members();
     }
@@ -120,7 +101,7 @@ private:
         for (auto& [name, m] : members_) {
             if (m.watch.armed())
                 continue;
-            std::string path = join_path(parent_, name);
+            std::string path = join_path(children_.parent(), name);
             request& read = reads.try_emplace(name, port_, op_code::get, path).first->second;
             read.attach(m.watch);
             read.send();
@@ -148,10 +129,8 @@ private:
     }
 
     port& port_;
-    const std::string parent_;
     const compatibility whose_;
-    watch_signal parent_watch_;
-    watch_signal missing_watch_;
+    watched_children children_;
     std::map<std::string, watched_member, std::less<>> members_;
 };
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a member has, waits for, and gives back.
+#include "recipe/partitioner/claims.hpp"
+
 #include "operation/path.hpp"
-#include "recipe/partitioner/core.hpp"
+#include "recipe/partitioner/rule.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace corozk::detail {
 
-/// Takes back what the user has not seen.
-void partitioner_impl::dismiss(std::unique_ptr<grant_request> request) {
+void claims::dismiss(std::unique_ptr<grant_request> request) {
     if (!request->done())
         request->abandon(boost::asio::error::operation_aborted);
     dismissed_.push_back(std::move(request));
@@ -17,7 +17,7 @@ void partitioner_impl::dismiss(std::unique_ptr<grant_request> request) {
 }
 
 /// Waits until the nodes of what was dismissed are gone.
-void partitioner_impl::note_dismissed() {
+void claims::note_dismissed() {
     std::erase_if(dismissed_, [](const auto& request) {
         if (!request->done())
             return false;
@@ -27,37 +27,39 @@ void partitioner_impl::note_dismissed() {
 }
 
 /// Forgets a contender whose node is gone.
-void partitioner_impl::look_at(const std::string& resource, claim& c) {
+error_code claims::look_at(const std::string& resource, claim& c) {
     if (!c.request || !c.request->done())
-        return;
-    const error_code ec = c.request->error();
-    if (ec && wanted_ && !worth_another(ec))
-        give_up(ec);
+        return error_code();
+    error_code refusal = c.request->error();
+    if (lock_requests::worth_another(refusal))
+        refusal = error_code();
     if (!c.request->gone())
-        return;
+        return refusal;
     if (c.delivered && c.delivered->lost_reason() && !c.told)
         lost_.push_back(resource);
     c = claim();
+    return refusal;
 }
 
-void partitioner_impl::pursue_claims() {
+error_code claims::look() {
     note_dismissed();
-    for (auto& [resource, c] : claims_)
-        look_at(resource, c);
-    const std::vector<std::string>* share = nullptr;
-    if (auto mine = decision_.find(name_); wanted_ && member_ && mine != decision_.end())
-        share = &mine->second;
-    if (share) {
-        for (const std::string& resource : *share) {
-            if (std::binary_search(resources_.begin(), resources_.end(), resource))
-                claims_.try_emplace(resource);
-        }
+    error_code first;
+    for (auto& [resource, c] : claims_) {
+        const error_code refusal = look_at(resource, c);
+        if (!first)
+            first = refusal;
     }
+    return first;
+}
+
+void claims::pursue(const std::vector<std::string>& share, const std::string& name, bool ask) {
+    for (const std::string& resource : share)
+        claims_.try_emplace(resource);
     for (auto at = claims_.begin(); at != claims_.end();) {
         claim& c = at->second;
         claim_view view;
-        view.wanted = share && std::binary_search(share->begin(), share->end(), at->first);
-        view.session = may_ask();
+        view.wanted = std::binary_search(share.begin(), share.end(), at->first);
+        view.session = ask;
         view.asked = c.request != nullptr;
         view.failed = c.request && c.request->done() && c.request->error();
         view.delivered = c.delivered != nullptr;
@@ -66,7 +68,7 @@ void partitioner_impl::pursue_claims() {
             case claim_step::wait:
                 break;
             case claim_step::ask:
-                c.request = ask(lock_at(join_path(place("locks"), at->first)));
+                c.request = locks_.make(join_path("locks", at->first), name);
                 break;
             case claim_step::withdraw:
                 dismiss(std::move(c.request));
@@ -81,14 +83,14 @@ void partitioner_impl::pursue_claims() {
     }
 }
 
-partition_change partitioner_impl::take_news() {
+partition_change claims::take_news() {
     partition_change news;
     news.lost = std::exchange(lost_, {});
     for (auto& [resource, c] : claims_) {
         if (c.revoked && c.in_use() && !std::exchange(c.told, true))
             news.to_release.push_back(resource);
     }
-    // Not to wait for anything, see `tell`.
+    // These do not wait for the local copies, to which the holder of a lock just granted catches up.
     if (!news.empty())
         return news;
     for (auto& [resource, c] : claims_) {
@@ -101,17 +103,17 @@ partition_change partitioner_impl::take_news() {
     return news;
 }
 
-void partitioner_impl::tell() {
-    if (!next_call_ || next_call_->over())
-        return;
-    partition_change news = take_news();
-    if (!news.empty()) {
-        if (news.gained.empty())
-            next_call_->ahead_of_copies();
-        next_call_->complete(error_code(), std::move(news));
-    } else if (!wanted_ && !next_name_ && claims_.empty()) {
-        next_call_->fail(fatal_ ? fatal_ : make_error_code(errc::not_a_member));
+void claims::abandon() {
+    for (auto& [resource, c] : claims_) {
+        if (c.delivered)
+            c.delivered->request_release();
     }
+    std::erase_if(claims_, [](const auto& one) { return one.second.delivered != nullptr; });
+}
+
+bool claims::all_delivered() const noexcept {
+    return std::all_of(
+        claims_.begin(), claims_.end(), [](const auto& one) { return one.second.delivered; });
 }
 
 }  // namespace corozk::detail

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operation/path.hpp"
-#include "recipe/contention/contention_rule.hpp"
 #include "recipe/partitioner/core.hpp"
-#include "recipe/toolkit/retry.hpp"
 #include <corozk/recipe/partitioner.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace corozk {
@@ -28,66 +27,31 @@ partitioner_impl::partitioner_impl(port& p,
                                    partitioner_options options)
     : recipe_core(p, "partitioner", std::move(path)),
       resources_(sorted(std::move(resources))),
-      options_(std::move(options)),
-      decider_(lock_at(place("decider"))),
+      settle_time_(options.settle_time),
       wake_(p),
-      decision_node_(p, this->path()),
-      decider_wake_(p) {}
+      locks_(p, this->path(), options.acl, wake_),
+      participation_(*this, place("members"), options.acl, wake_),
+      decision_(p, this->path()),
+      decider_wake_(p),
+      claims_(locks_) {}
 
 std::string partitioner_impl::place(const char* name) const {
     return join_path(path(), name);
 }
 
-contention_settings partitioner_impl::lock_at(std::string parent) const {
-    contender_options options;
-    options.acl = options_.acl;
-    return settings_in_format(known_recipe::lock, the_exclusive_rule, std::move(parent), options);
-}
-
-std::unique_ptr<grant_request> partitioner_impl::ask(const contention_settings& where) {
-    return std::make_unique<grant_request>(
-        queue_of(get_port(), where), acquire_request(), name_, wake_);
-}
-
-/// Whether to ask for anything. Its name may belong to another session, which then is the member.
-bool partitioner_impl::may_ask() const noexcept {
-    const session_status& status = get_port().status();
-    return joined() && get_port().alive(status.generation) &&
-           status.state != session_state::read_only;
-}
-
-bool partitioner_impl::worth_another(const error_code& ec) noexcept {
-    return ec == errc::ownership_lost || ec == zk_errc::not_read_only || is_transient(ec);
-}
-
-void partitioner_impl::wake_all() noexcept {
-    wake_.set();
-    decider_wake_.set();
-    decision_node_.wake.set();
-}
-
-/// The public object is destroyed. What the user holds is its own, but should be given back.
 void partitioner_impl::stop() noexcept {
     recipe_core::stop();
-    wanted_ = false;
-    next_name_.reset();
-    own_ = nullptr;
-    kept_.abandon();
-    for (auto& [resource, c] : claims_) {
-        if (c.delivered)
-            c.delivered->request_release();
-    }
-    std::erase_if(claims_, [](const auto& one) { return one.second.delivered != nullptr; });
-    wake_all();
+    participation_.abandon();
+    claims_.abandon();
+    wake_.set();
 }
 
 void partitioner_impl::join(std::string name,
                             time_point deadline,
                             any_handler<void(error_code)> handler) {
-    note_join();  // one that was just cancelled does not block the next one
     auto here = shared_from_this();
     port& p = get_port();
-    if (busy())
+    if (participation_.busy())
         return refuse(here, std::move(handler), errc::busy);
     if (name.empty())
         name = p.new_guid();
@@ -99,35 +63,10 @@ void partitioner_impl::join(std::string name,
         p.report(log_level::error, "partitioner: a name is not that of a node");
         return refuse(here, std::move(handler), errc::bad_path);
     }
-    next_name_ = std::move(name);
-    join_call_.emplace(*this, std::move(handler), wake_, deadline);
-    begin_join();
+    participation_.join(std::move(name), std::move(handler), deadline);
     wake_.set();
-    if (!std::exchange(running_, true))
+    if (!std::exchange(active_.run, true))
         p.spawn(run(here));
-}
-
-/// Whether a user's call, or what it has achieved, is in the way of a `join`.
-bool partitioner_impl::busy() const noexcept {
-    return wanted_ || (join_call_ && !join_call_->over()) ||
-           std::any_of(leave_calls_.begin(), leave_calls_.end(), [](const auto& call) {
-               return !call.over();
-           });
-}
-
-/// ... once what an earlier one has left, which was cancelled or has failed, is gone.
-void partitioner_impl::begin_join() {
-    if (!next_name_ || joining_ || leaving_)
-        return;
-    port& p = get_port();
-    name_ = std::move(*next_name_);
-    next_name_.reset();
-    wanted_ = true;
-    fatal_ = error_code();
-    own_ = &kept_.at(p, join_path(place("members"), name_), options_.acl);
-    own_->observe(wake_);
-    joining_ = std::make_unique<inner_call<>>(p, wake_);
-    own_->keep(std::string(), true, joining_->handler(), no_deadline);
 }
 
 void partitioner_impl::next(time_point deadline,
@@ -137,80 +76,14 @@ void partitioner_impl::next(time_point deadline,
         return refuse(here, std::move(handler), errc::busy);
     next_call_.emplace(*this, std::move(handler), wake_, deadline);
     wake_.set();
-    if (!running_)
+    if (!active_.run)
         tell();
 }
 
 void partitioner_impl::leave(any_handler<void(error_code)> handler) {
-    if (!wanted_ && !next_name_)
+    if (!participation_.asked())
         return refuse(shared_from_this(), std::move(handler), errc::not_a_member);
-    if (std::exchange(next_name_, std::nullopt))
-        join_call_->fail(boost::asio::error::operation_aborted);
-    leave_calls_.emplace_back(*this, std::move(handler), wake_);
-    withdraw();
-}
-
-void partitioner_impl::withdraw() {
-    if (!std::exchange(wanted_, false))
-        return;
-    member_ = false;
-    // Should it join again, then with what is read by then.
-    decision_.clear();
-    known_ = false;
-    wake_all();
-    if (!own_)
-        return;
-    leaving_ = std::make_unique<inner_call<>>(get_port(), wake_);
-    own_->release(leaving_->handler());
-}
-
-/// It cannot remain a member.
-void partitioner_impl::give_up(error_code reason) {
-    if (!wanted_)
-        return;
-    fatal_ = reason;
-    withdraw();
-}
-
-void partitioner_impl::note_join() {
-    if (next_name_ && join_call_->over())
-        next_name_.reset();  // cancelled or late
-    if (!joining_)
-        return;
-    const bool over = next_name_ || join_call_->over();
-    if (over && wanted_)
-        withdraw();  // the same
-    if (!joining_->done())
-        return;
-    error_code ec = joining_->error();
-    joining_.reset();
-    member_ = wanted_ && !ec;
-    if (ec)
-        wanted_ = false;
-    if (!ec && !member_)
-        ec = fatal_ ? fatal_ : make_error_code(boost::asio::error::operation_aborted);
-    if (!over)
-        join_call_->complete(ec);
-}
-
-/// Does not wait for the helpers, which may read, and so wait for a server.
-void partitioner_impl::note_leave() {
-    if (!leaving_ || !leaving_->done() || joining_ || candidacy_)
-        return;
-    const bool undelivered = std::any_of(
-        claims_.begin(), claims_.end(), [](const auto& one) { return !one.second.delivered; });
-    if (undelivered || !dismissed_.empty())
-        return;
-    const error_code ec = leaving_->error();
-    leaving_.reset();
-    for (auto& call : leave_calls_)
-        call.complete(ec);
-    leave_calls_.clear();
-}
-
-bool partitioner_impl::finished() const noexcept {
-    return !wanted_ && !next_name_ && !joining_ && !leaving_ && !candidacy_ && !deciding_ &&
-           !following_ && claims_.empty() && dismissed_.empty();
+    participation_.leave(std::move(handler));
 }
 
 task<> partitioner_impl::run(std::shared_ptr<partitioner_impl> self) {
@@ -219,22 +92,72 @@ task<> partitioner_impl::run(std::shared_ptr<partitioner_impl> self) {
     session_signal session(p, me.wake_);
     for (;;) {
         if (p.status().state == session_state::closed)
-            me.give_up(errc::closed);
-        me.note_join();
-        if (me.wanted_ && me.member_ && !me.own_->wanted())
-            me.give_up(me.own_->refusal());
-        if (me.wanted_ && me.member_ && !std::exchange(me.following_, true))
+            me.participation_.give_up(errc::closed);
+        me.participation_.note_join();
+        if (me.participation_.member() && !std::exchange(me.active_.follow, true))
             p.spawn(follow(self));
         me.campaign();
         me.pursue_claims();
-        me.note_leave();
-        me.begin_join();
+        me.let_go();
+        me.participation_.begin_join();
         me.tell();
         if (me.finished())
             break;
         co_await me.wake_.wait();
     }
-    me.running_ = false;
+    me.active_.run = false;
+}
+
+void partitioner_impl::pursue_claims() {
+    if (const error_code refusal = claims_.look())
+        participation_.give_up(refusal);
+    std::vector<std::string> share;
+    const assignment& decided = decision_.shares();
+    if (auto mine = decided.find(participation_.name());
+        participation_.member() && mine != decided.end())
+        std::set_intersection(mine->second.begin(),
+                              mine->second.end(),
+                              resources_.begin(),
+                              resources_.end(),
+                              std::back_inserter(share));
+    claims_.pursue(share, participation_.name(), may_ask());
+}
+
+/// Whether to ask for locks. The name of one whose node is not there may be another session's.
+bool partitioner_impl::may_ask() const noexcept {
+    const session_status& status = get_port().status();
+    return joined() && get_port().alive(status.generation) &&
+           status.state != session_state::read_only;
+}
+
+/// Ends what goes with the membership. Does not wait for the helpers, which may read, and so wait
+/// for a server.
+void partitioner_impl::let_go() {
+    if (participation_.wanted())
+        return;
+    // Should it join again, then with what is read by then.
+    decision_.clear();
+    decision_.wake().set();
+    decider_wake_.set();
+    participation_.note_leave(!candidacy_ && claims_.settled() && claims_.all_delivered());
+}
+
+void partitioner_impl::tell() {
+    if (!next_call_ || next_call_->over())
+        return;
+    partition_change news = claims_.take_news();
+    if (!news.empty()) {
+        if (news.gained.empty())
+            next_call_->ahead_of_copies();
+        next_call_->complete(error_code(), std::move(news));
+    } else if (!participation_.asked() && claims_.empty()) {
+        next_call_->fail(participation_.reason());
+    }
+}
+
+bool partitioner_impl::finished() const noexcept {
+    return participation_.over() && !candidacy_ && claims_.empty() && claims_.settled() &&
+           !active_.follow && !active_.decide_shares;
 }
 
 }  // namespace detail
