@@ -35,10 +35,7 @@ public:
     using state = member_map;
 
     membership_observer(port& p, std::string parent, compatibility whose)
-        : wake(p),
-          port_(p),
-          whose_(whose),
-          children_(p, std::move(parent), wake) {}
+        : wake(p), port_(p), whose_(whose), children_(p, std::move(parent), wake) {}
 
     /// Reads everything that may have changed since the last call.
     /// @return a permanent error

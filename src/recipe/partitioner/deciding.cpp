@@ -55,8 +55,7 @@ void partitioner_impl::campaign() {
         candidacy_ = locks_.make("decider", participation_.name());
     const bool granted = candidacy_ && candidacy_->done() && !candidacy_->error();
     if (granted && !std::exchange(active_.decide_shares, true))
-        get_port().spawn(
-            decide_shares(shared_from_this(), candidacy_->granted().implementation()));
+        get_port().spawn(decide_shares(shared_from_this(), candidacy_->granted().implementation()));
 }
 
 /// @return whether it failed for good; a decision that was made meanwhile is no failure
