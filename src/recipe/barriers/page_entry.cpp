@@ -93,7 +93,8 @@ task<error_code> page_entry::make(bool& again) {
         nodes_.generation = generation;
     } else if (ec == zk_errc::no_node) {
         again = true;
-        co_return co_await ensure_path(nodes_.client, nodes_.parent, nodes_.entries, nodes_.parents);
+        co_return co_await ensure_path(
+            nodes_.client, nodes_.parent, nodes_.entries, nodes_.parents);
     } else if (ec == zk_errc::node_exists) {
         request look(nodes_.client, op_code::get, nodes_.own, generation);
         look.attach(predecessor_watch_);

@@ -40,8 +40,8 @@ task<error_code> page_exit::go_out(bool& again) {
         gone_ = !ec || ec == zk_errc::no_node;
         co_return gone_ ? error_code() : ec;
     }
-    watched_ =
-        join_path(nodes_.parent, step == page_leave::watch_first ? others_.front() : others_.back());
+    watched_ = join_path(nodes_.parent,
+                         step == page_leave::watch_first ? others_.front() : others_.back());
     request look(nodes_.client, op_code::get, watched_, nodes_.generation);
     look.attach(watch_);
     ec = co_await look;

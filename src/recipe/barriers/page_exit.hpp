@@ -28,8 +28,8 @@ public:
 
 private:
     page_nodes& nodes_;
-    remembering_watch watch_;  ///< on another member
-    std::string watched_;      ///< its path
+    remembering_watch watch_;          ///< on another member
+    std::string watched_;              ///< its path
     std::vector<std::string> others_;  ///< those to wait for, and the own name
     bool listed_ = false;
     bool ready_gone_ = false;

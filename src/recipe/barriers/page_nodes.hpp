@@ -17,8 +17,8 @@ struct page_nodes {
     const acl entries;
     const create_mode parents;
     const std::string name;
-    const std::string own;    ///< the path of the member's node
-    const std::string ready;  ///< and that of the one that lets members in
+    const std::string own;         ///< the path of the member's node
+    const std::string ready;       ///< and that of the one that lets members in
     std::uint64_t generation = 0;  ///< the session of the member's node; 0: none
     std::uint64_t perhaps_in = 0;  ///< that of a create without a response
 };

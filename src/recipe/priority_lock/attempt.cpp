@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/priority_lock/attempt.hpp"
 
-#include "driver/ensure_path.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
 #include "recipe/contention/release_request.hpp"
-#include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/retry.hpp"
 #include <corozk/transaction.hpp>
@@ -54,21 +52,17 @@ priority_attempt::priority_attempt(port& p,
       generation_(p.status().generation),
       blocker_watch_(wake),
       own_watch_(wake),
-      record_watch_(wake) {}
-
-std::string priority_attempt::at(std::string_view name) const {
-    return join_path(settings_.parent, name);
-}
+      record_watch_(wake),
+      node_(p, settings, generation_) {}
 
 void priority_attempt::fail(error_code reason) noexcept {
-    over_ = true;
-    error_ = reason;
+    outcome_ = reason;
 }
 
 void priority_attempt::granted(std::int64_t token) {
-    over_ = true;
+    outcome_ = error_code();
     hold_ = std::make_shared<priority_hold>(
-        port_, at(name_), at(record_of(name_)), settings_.release_request, generation_, token);
+        port_, node_.path(), node_.record(), settings_.release_request, generation_, token);
     hold_->start();
 }
 
@@ -77,11 +71,7 @@ task<bool> priority_attempt::advance() {
         fail(end_of_session(port_));
         co_return true;
     }
-    if (lost_create_) {
-        co_await find();
-        co_return false;
-    }
-    if (name_.empty()) {
+    if (!node_.known()) {
         co_await enter();
         co_return false;
     }
@@ -94,49 +84,13 @@ task<bool> priority_attempt::advance() {
 }
 
 task<> priority_attempt::enter() {
-    // A new guid for each attempt, so that nodes of earlier ones are not mistaken for it.
-    stem_ = format_ranked(port_.new_guid(), claim_.kind, claim_.weight);
-    request create(port_, op_code::create, at(stem_), generation_);
-    create.mode = create_mode::ephemeral_sequential;
-    create.data = options_.identity;
-    create.entries = settings_.entries;
-    error_code ec = co_await create;
-    retry attempt(port_, generation_);
-    const bool again = attempt.again(ec);
-    if (!ec) {
-        name_ = std::string(base_name(create.answer));
-    } else if (attempt.doubtful()) {
-        lost_create_ = true;
-    } else if (ec == zk_errc::no_node) {
-        ec = co_await ensure_path(port_, settings_.parent, settings_.entries);
-        if (ec && !retry(port_).again(ec))
-            fail(ec);
-    } else if (!again) {
-        fail(ec);
-    }
-}
-
-/// After a lost response to the create. A server that lags behind must catch up first.
-task<> priority_attempt::find() {
-    request listing(port_, op_code::children, settings_.parent, generation_);
-    error_code ec = co_await behind_sync(port_, listing);
-    if (retry(port_, generation_).again(ec))
-        co_return;
-    lost_create_ = false;
-    for (std::size_t i = 0; !ec && i < listing.names.size(); ++i) {
-        std::string_view name = listing.names[i];
-        auto parsed = parse_ranked(name);
-        if (parsed && !parsed->record && name.starts_with(stem_))
-            name_ = std::string(name);
-    }
-    if (name_.empty())
-        port_.use_service<background_deleter>().erase_late(settings_.parent, stem_, generation_);
-    if (ec && ec != zk_errc::no_node)
+    const error_code ec = co_await node_.make(claim_, options_.identity);
+    if (ec)
         fail(ec);
 }
 
 task<bool> priority_attempt::look() {
-    request record(port_, op_code::exists, at(record_of(name_)), generation_);
+    request record(port_, op_code::exists, node_.record(), generation_);
     request parent(port_, op_code::get, settings_.parent, generation_);
     request children(port_, op_code::children, settings_.parent, generation_);
     const bool perhaps = unanswered_;
@@ -176,7 +130,7 @@ task<bool> priority_attempt::look() {
         fail(ageing ? errc::limit_mismatch : errc::foreign_data);
         co_return true;
     }
-    auto mine = parse_ranked(name_);
+    auto mine = parse_ranked(node_.name());
     std::vector<std::string_view> names;
     for (std::size_t i = 0; i < children.names.size(); ++i)
         names.push_back(children.names[i]);
@@ -197,7 +151,7 @@ task<> priority_attempt::write_ageing(std::int32_t version) {
 }
 
 task<bool> priority_attempt::decide(const ranked_listing& listing, std::int32_t version) {
-    auto me = listing.find(name_);
+    auto me = listing.find(node_.name());
     if (!me || !listing.waiting[*me]) {
         fail(errc::ownership_lost);
         co_return true;
@@ -224,9 +178,9 @@ task<bool> priority_attempt::decide(const ranked_listing& listing, std::int32_t 
 /// Requests the record.
 task<> priority_attempt::ask(std::int32_t version) {
     transaction steps;
-    steps.check(at(name_));
+    steps.check(node_.path());
     steps.set(settings_.parent, std::to_string(options_.ageing), version);
-    steps.create(at(record_of(name_)), options_.identity, settings_.ephemeral());
+    steps.create(node_.record(), options_.identity, settings_.ephemeral());
     request multi(port_, steps, generation_);
     asked_ = true;
     error_code ec = co_await multi;
@@ -248,7 +202,7 @@ task<> priority_attempt::ask(std::int32_t version) {
 
 void priority_attempt::ask_holders(const ranked_listing& listing, const ranked_verdict& verdict) {
     for (std::size_t i : verdict.inferior) {
-        std::string holder = at(listing.blocking_node(i));
+        std::string holder = node_.at(listing.blocking_node(i));
         if (!asked_holders_.insert(holder).second)
             continue;
         user_call<> nobody(port_, [](error_code) {});
@@ -259,7 +213,7 @@ void priority_attempt::ask_holders(const ranked_listing& listing, const ranked_v
 /// @return whether there is nothing to do until one of the watches fires
 task<bool> priority_attempt::wait_for(const ranked_listing& listing,
                                       const ranked_verdict& verdict) {
-    std::string blocker = at(listing.blocking_node(*verdict.watch));
+    std::string blocker = node_.at(listing.blocking_node(*verdict.watch));
     if (!blocker_watch_.armed() || blocker_ != blocker) {
         forget_watch(port_, blocker_watch_, watch_kind::data, blocker_);
         blocker_ = std::move(blocker);
@@ -272,7 +226,7 @@ task<bool> priority_attempt::wait_for(const ranked_listing& listing,
         }
     }
     if (!own_watch_.armed()) {
-        std::string own = at(name_);
+        std::string own = node_.path();
         error_code ec = co_await observe(own, own_watch_);
         if (retry(port_, generation_).again(ec))
             co_return false;
@@ -302,14 +256,13 @@ task<> priority_attempt::leave() {
     port_.use_service<priority_turns>().pass(settings_.parent, wake_);
     forget_watch(port_, blocker_watch_, watch_kind::data, blocker_);
     own_watch_.disarm();
-    while (lost_create_ && port_.alive(generation_))
-        co_await find();
-    if (!name_.empty()) {
+    co_await node_.find_out();
+    if (node_.known()) {
         std::string record;
         if (asked_)
-            record = at(record_of(name_));
-        co_await dismantle(port_, at(name_), std::move(record), generation_);
-        forget_watch(port_, record_watch_, watch_kind::exists, at(record_of(name_)));
+            record = node_.record();
+        co_await dismantle(port_, node_.path(), std::move(record), generation_);
+        forget_watch(port_, record_watch_, watch_kind::exists, node_.record());
     }
 }
 

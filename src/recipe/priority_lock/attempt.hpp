@@ -5,6 +5,7 @@
 #include "driver/signal.hpp"
 #include "recipe/contention/contention_settings.hpp"
 #include "recipe/priority_lock/hold.hpp"
+#include "recipe/priority_lock/ranked_node.hpp"
 #include "recipe/priority_lock/rule.hpp"
 #include <corozk/recipe/priority_lock.hpp>
 
@@ -12,6 +13,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -53,8 +55,8 @@ public:
     task<bool> advance();
 
     /// Granted or failed.
-    bool over() const noexcept { return over_; }
-    const error_code& error() const noexcept { return error_; }
+    bool over() const noexcept { return outcome_.has_value(); }
+    error_code error() const noexcept { return outcome_.value_or(error_code()); }
     std::shared_ptr<priority_hold> take() noexcept { return std::move(hold_); }
 
     /// Deletes the nodes of an attempt that was not granted.
@@ -62,7 +64,6 @@ public:
 
 private:
     task<> enter();
-    task<> find();
     task<bool> look();
     task<> write_ageing(std::int32_t version);
     task<bool> decide(const ranked_listing& listing, std::int32_t version);
@@ -72,7 +73,6 @@ private:
     void ask_holders(const ranked_listing& listing, const ranked_verdict& verdict);
     void granted(std::int64_t token);
     void fail(error_code reason) noexcept;
-    std::string at(std::string_view name) const;
 
     port& port_;
     const contention_settings& settings_;
@@ -84,15 +84,12 @@ private:
     watch_signal own_watch_;
     watch_signal record_watch_;  ///< for its creation after a lost response
 
-    std::string stem_;
-    std::string name_;          ///< of the contender's node, once known
-    bool lost_create_ = false;  ///< an unknown node may exist
-    bool asked_ = false;        ///< the record was requested
-    bool unanswered_ = false;   ///< the record may exist or be created yet
-    std::string blocker_;       ///< a path
+    ranked_node node_;
+    bool asked_ = false;       ///< the record was requested
+    bool unanswered_ = false;  ///< the record may exist or be created yet
+    std::string blocker_;      ///< a path
     std::set<std::string> asked_holders_;
-    bool over_ = false;
-    error_code error_;
+    std::optional<error_code> outcome_;
     std::shared_ptr<priority_hold> hold_;
 };
 
