@@ -91,7 +91,7 @@ public:
 
     /// Waits for a state with another revision: told to `told`.
     void next(std::uint64_t seen, std::uint64_t& told) {
-        cache_core::call_type call;
+        cache_states::call_type call;
         call.result = make_call(
             port_, core_->wake(), any_handler<void(error_code, tree_state)>([&](auto, auto state) {
                 told = state.revision;

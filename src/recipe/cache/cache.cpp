@@ -15,7 +15,7 @@ void start(const std::shared_ptr<detail::cache_core>& impl,
         return;
     auto pending = detail::make_call(impl->get_port(), impl->wake(), std::move(handler));
     pending->ahead_of_copies();
-    detail::cache_core::call_type call;
+    detail::cache_states::call_type call;
     call.result = std::move(pending);
     call.seen = seen;
     impl->next(std::move(call));
@@ -52,7 +52,7 @@ void basic_cache::read(tree_state& latest) const {
 
 void basic_cache::read(node_state& latest) const {
     if (impl_)
-        latest = detail::cache_core::to_node(impl_->current());
+        latest = detail::to_node(impl_->current());
 }
 
 }  // namespace corozk

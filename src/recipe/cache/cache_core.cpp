@@ -6,8 +6,6 @@
 #include "driver/request.hpp"
 #include "operation/path.hpp"
 #include "recipe/cache/map_bin.hpp"
-#include "recipe/toolkit/take_if.hpp"
-#include <corozk/time_limit.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -28,7 +26,7 @@ cache_core::cache_core(port& p,
       options_(std::move(options)),
       watch_(*this),
       one_shot_(depth == 0 || options_.one_shot_watches),
-      settling_(*this, options_.settle) {}
+      states_(p, options_.settle, copy_) {}
 
 void cache_core::start() {
     if (path_problem(root_))
@@ -40,80 +38,21 @@ void cache_core::start() {
 void cache_core::stop() noexcept {
     recipe_core::stop();
     copy_.reset();
-    settling_.stop();
-    fail_all(boost::asio::error::operation_aborted);
+    states_.end(boost::asio::error::operation_aborted);
     wake_.set();
 }
 
-void cache_core::fail_all(error_code ec) {
-    auto calls = std::move(calls_);
-    calls_.clear();
-    for (call_type& call : calls) {
-        if (call.waiting())
-            call.result.fail(ec);
-    }
-}
-
-node_state cache_core::to_node(const tree_state& state) {
-    node_state result;
-    result.revision = state.revision;
-    result.exists = state.exists;
-    if (state.exists) {
-        const node_data& node = state.nodes->begin()->second;
-        result.data = node.data;
-        result.stat = node.stat;
-    }
-    return result;
-}
-
-void cache_core::next(call_type call) {
-    if (ended_)
-        return call.result.fail(ended_);
-    std::erase_if(calls_, [](const call_type& c) { return !c.waiting(); });
-    calls_.push_back(std::move(call));
-    answer_calls();
-    if (calls_.empty())
-        return;
-    if (refusal_)
+void cache_core::next(cache_states::call_type call) {
+    if (states_.add(std::move(call)) && refusal_)
         mark(*entries_.at(root_));  // it may have become readable
 }
 
 void cache_core::publish() {
-    if (refusal_ || (!changed_ && latest_.revision != 0))
+    if (refusal_ || (!changed_ && !states_.none()))
         return;
     changed_ = false;
-    ++latest_.revision;
-    latest_.exists = entries_.at(root_)->present;
-    latest_.nodes = port_.use_service<session_map_bin>().share(nodes_.map());
-    settling_.changed();
-    answer_calls();
-}
-
-void cache_core::settling::changed() {
-    if (quiet_ <= std::chrono::milliseconds(0))
-        return;
-    using approximate = std::chrono::duration<long double, std::milli>;
-    const time_point now = owner_.port_.now();
-    if (std::exchange(told_, false))
-        latest_by_ = time_limit(approximate(quiet_) * 10).from(now);
-    if (now < latest_by_)
-        owner_.port_.start_timer(*this, std::min(time_limit(quiet_).from(now), latest_by_));
-    else
-        timer_node::cancel();  // overdue: `answer_calls` tells it, or the next call is told at once
-}
-
-/// Not with a state before a change by this client, or before it has settled.
-void cache_core::answer_calls() {
-    if (latest_.revision == 0 || (copy_ && copy_->owes()) || !settling_.settled())
-        return;
-    auto ready =
-        take_if(calls_, [this](const call_type& call) { return call.seen != latest_.revision; });
-    for (auto& call : ready) {
-        if (!call.waiting())
-            continue;
-        call.complete(latest_);
-        settling_.told();
-    }
+    states_.publish(entries_.at(root_)->present,
+                    port_.use_service<session_map_bin>().share(nodes_.map()));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -178,7 +117,7 @@ task<> cache_core::forget_all() {
     listings_.clear();
     doomed_.clear();
     if (stopped())
-        latest_ = tree_state();
+        states_.forget();
     breather others(port_);
     while (!entries_.empty() || !stale_.empty() || !round_.empty()) {
         for (std::size_t i = 0; i < piece_of_work; ++i) {
@@ -209,9 +148,7 @@ task<> cache_core::work() {
             co_return;
         const session_status& status = port_.status();
         if (status.state == session_state::closed) {
-            ended_ = errc::closed;
-            settling_.stop();
-            fail_all(ended_);
+            states_.end(errc::closed);
             co_return;
         }
         bool connected =
@@ -275,7 +212,7 @@ void cache_core::end_round() {
     publish();
     if (copy_)
         copy_->end_round();
-    answer_calls();
+    states_.tell();
 }
 
 }  // namespace corozk::detail

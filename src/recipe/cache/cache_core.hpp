@@ -6,7 +6,7 @@
 #include "node_map/node_map_editor.hpp"
 #include "operation/name_list.hpp"
 #include "operation/persistent_watch_node.hpp"
-#include "recipe/toolkit/either_call.hpp"
+#include "recipe/cache/cache_states.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/retry.hpp"
 #include <corozk/recipe/cache.hpp>
@@ -14,7 +14,6 @@
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -58,23 +57,6 @@ namespace corozk::detail {
 ///      end before it is done.
 class cache_core final : public recipe_core, public std::enable_shared_from_this<cache_core> {
 public:
-    struct call_type {
-        either_call<tree_state, node_state> result;
-        std::uint64_t seen = 0;
-
-        bool waiting() const { return result.waiting(); }
-        void complete(const tree_state& state) {
-            if (auto* tree = result.get<tree_state>()) {
-                tree->complete(error_code(), state);
-            } else {
-                result.get<node_state>()->complete(error_code(), to_node(state));
-            }
-        }
-    };
-
-    /// For a cache of depth 0.
-    static node_state to_node(const tree_state& state);
-
     /// `depth`: the levels below the root to copy. `names`: keys are relative to the root.
     cache_core(port& p, std::string root, std::size_t depth, bool names, cache_options options);
 
@@ -82,8 +64,8 @@ public:
     void stop() noexcept override;
 
     /// Completes with a state that differs from `call.seen`.
-    void next(call_type call);
-    const tree_state& current() const noexcept { return latest_; }
+    void next(cache_states::call_type call);
+    const tree_state& current() const noexcept { return states_.latest(); }
 
     signal& wake() noexcept { return wake_; }
     bool path_is_good() const { return node_path_is_good(port_, "cache", root_); }
@@ -120,26 +102,6 @@ private:
         void dropped(const error_code&) noexcept override { owner_.mark(entry_); }
         cache_core& owner_;
         entry& entry_;
-    };
-
-    /// Whether states are ready to be told: no other has followed for some time.
-    class settling final : private timer_node {
-    public:
-        settling(cache_core& owner, std::chrono::milliseconds quiet) noexcept
-            : owner_(owner), quiet_(quiet) {}
-
-        void changed();
-        void told() noexcept { told_ = true; }
-        void stop() noexcept { timer_node::cancel(); }
-        bool settled() const noexcept { return !armed(); }
-
-    private:
-        void expired() noexcept override { owner_.answer_calls(); }
-
-        cache_core& owner_;
-        std::chrono::milliseconds quiet_;
-        bool told_ = true;        ///< no state since the last one that somebody was told
-        time_point latest_by_{};  ///< when the first one since then must be told
     };
 
     struct one_shot_watches {
@@ -237,8 +199,6 @@ private:
     task<> forget_all();
 
     void publish();
-    void answer_calls();
-    void fail_all(error_code ec);
 
     signal wake_;
     std::string root_;
@@ -260,11 +220,8 @@ private:
     bool changed_ = true;             ///< since the last publication
     bool behind_ = true;              ///< everything must be read again
     bool resyncing_ = true;
-    tree_state latest_;
-    settling settling_;
     error_code refusal_;  ///< why the root cannot be read
-    std::vector<call_type> calls_;
-    error_code ended_;
+    cache_states states_;
 };
 
 }  // namespace corozk::detail

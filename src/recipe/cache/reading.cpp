@@ -143,7 +143,7 @@ task<> cache_core::settle(reading& r) {
     if (e.path == root_) {
         refusal_ = ec;
         if (ec)
-            fail_all(ec);
+            states_.fail_all(ec);
     }
     // A node that may not be read exists nevertheless.
     if (ec) {

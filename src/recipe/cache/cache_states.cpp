@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/cache/cache_states.hpp"
+
+#include "recipe/toolkit/take_if.hpp"
+#include <corozk/time_limit.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace corozk::detail {
+
+node_state to_node(const tree_state& state) {
+    node_state result;
+    result.revision = state.revision;
+    result.exists = state.exists;
+    if (state.exists) {
+        const node_data& node = state.nodes->begin()->second;
+        result.data = node.data;
+        result.stat = node.stat;
+    }
+    return result;
+}
+
+void cache_states::call_type::complete(const tree_state& state) {
+    if (auto* tree = result.get<tree_state>())
+        tree->complete(error_code(), state);
+    else
+        result.get<node_state>()->complete(error_code(), to_node(state));
+}
+
+void cache_states::publish(bool exists, std::shared_ptr<const node_map> nodes) {
+    ++latest_.revision;
+    latest_.exists = exists;
+    latest_.nodes = std::move(nodes);
+    settle();
+    tell();
+}
+
+bool cache_states::add(call_type call) {
+    if (ended_) {
+        call.result.fail(ended_);
+        return false;
+    }
+    std::erase_if(calls_, [](const call_type& c) { return !c.waiting(); });
+    calls_.push_back(std::move(call));
+    tell();
+    return !calls_.empty();
+}
+
+void cache_states::settle() {
+    if (quiet_ <= std::chrono::milliseconds(0))
+        return;
+    using approximate = std::chrono::duration<long double, std::milli>;
+    const time_point now = port_.now();
+    if (std::exchange(told_, false))
+        latest_by_ = time_limit(approximate(quiet_) * 10).from(now);
+    if (now < latest_by_)
+        port_.start_timer(*this, std::min(time_limit(quiet_).from(now), latest_by_));
+    else
+        timer_node::cancel();  // overdue: `tell` tells it, or the next call is told at once
+}
+
+/// Not with a state before a change by this client, or before it has settled.
+void cache_states::tell() {
+    if (none() || (copy_ && copy_->owes()) || !settled())
+        return;
+    auto ready =
+        take_if(calls_, [this](const call_type& call) { return call.seen != latest_.revision; });
+    for (auto& call : ready) {
+        if (!call.waiting())
+            continue;
+        call.complete(latest_);
+        told_ = true;
+    }
+}
+
+void cache_states::end(error_code reason) {
+    ended_ = reason;
+    timer_node::cancel();
+    fail_all(reason);
+}
+
+void cache_states::fail_all(error_code reason) {
+    auto calls = std::move(calls_);
+    calls_.clear();
+    for (call_type& call : calls) {
+        if (call.waiting())
+            call.result.fail(reason);
+    }
+}
+
+}  // namespace corozk::detail

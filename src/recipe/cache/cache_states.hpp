@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "driver/local_copy.hpp"
+#include "driver/port.hpp"
+#include "recipe/toolkit/either_call.hpp"
+#include <corozk/recipe/cache.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace corozk::detail {
+
+/// For a cache of depth 0.
+node_state to_node(const tree_state& state);
+
+/// The states that users are told, and their calls, which wait for one.
+class cache_states final : private timer_node {
+public:
+    struct call_type {
+        either_call<tree_state, node_state> result;
+        std::uint64_t seen = 0;
+
+        bool waiting() const { return result.waiting(); }
+        void complete(const tree_state& state);
+    };
+
+    /// @param quiet how long no other state must have followed one that is told
+    /// @param copy  while it owes something, no state is told
+    cache_states(port& p, std::chrono::milliseconds quiet, const std::optional<local_copy>& copy)
+        : port_(p), quiet_(quiet), copy_(copy) {}
+
+    const tree_state& latest() const noexcept { return latest_; }
+    bool none() const noexcept { return latest_.revision == 0; }
+
+    void publish(bool exists, std::shared_ptr<const node_map> nodes);
+
+    /// @return whether the call waits
+    bool add(call_type call);
+
+    /// Completes calls that may be told the state.
+    void tell();
+
+    /// No other state will follow: ends all calls, and those that are added later.
+    void end(error_code reason);
+    void fail_all(error_code reason);
+
+    /// The object is destroyed.
+    void forget() { latest_ = tree_state(); }
+
+private:
+    void expired() noexcept override { tell(); }
+    void settle();
+    bool settled() const noexcept { return !armed(); }
+
+    port& port_;
+    const std::chrono::milliseconds quiet_;
+    const std::optional<local_copy>& copy_;
+    tree_state latest_;
+    bool told_ = true;        ///< no state since the last one that somebody was told
+    time_point latest_by_{};  ///< when the first one since then must be told
+    std::vector<call_type> calls_;
+    error_code ended_;
+};
+
+}  // namespace corozk::detail
