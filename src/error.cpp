@@ -74,6 +74,8 @@ constexpr std::pair<errc, const char*> errc_texts[] = {
      "server, and does it have a quorum?"},
     {errc::tls_failed,
      "the TLS handshake failed with each server that accepted a connection: the log says why"},
+    {errc::lease_expired,
+     "the lease was not renewed in time, and the server may have deleted its node"},
     {errc::chroot_missing, "the client's root does not exist: create it first"},
     {errc::bad_option, "invalid option; nothing was sent"},
     {errc::not_supported, "corozk was built without this feature: use a build that has it"},

@@ -128,6 +128,7 @@ private:
         kept.keep("x", answered("persistent_node.keep"));
         kept.set_data("y", answered("persistent_node.set_data"));
         kept.erase(answered("persistent_node.erase"));
+        kept.next_status(kept.status(), answered("persistent_node.next_status"));
         auto& point = made<rendezvous>(objects_);
         point.publish("x", answered("rendezvous.publish"));
         point.update("x", answered("rendezvous.update"));

@@ -75,8 +75,12 @@ public:
         }
     }
 
+    /// Moves the clock of a process that is suspended: what is due runs with the next `advance`.
+    void suspend(detail::steady_clock::duration by) noexcept { now_ += by; }
+
     void start(detail::operation& op) noexcept override {
         op.state = detail::operation::progress::queued;
+        op.sent_at = now_;
         operations_.push_back(op);
     }
     bool withdraw(detail::operation& op) noexcept override {

@@ -82,6 +82,7 @@ enum class errc : int {
     broken,                  ///< Other participants gave up or left early.
     busy,                    ///< The object is already performing this operation.
     tls_failed,              ///< Servers accepted a connection, but no TLS handshake succeeded.
+    lease_expired,           ///< A node's TTL has passed, and no renewal was confirmed in time.
 };
 
 /** @brief The category of `zk_errc`: "corozk.zookeeper". */

@@ -139,6 +139,13 @@ TEST_CASE("abandoned: who waits for others") {
         persistent_node second(zk, path);
         co_await second.keep("y");
     });
+    abandon_at_every_stage("persistent node: status",
+                           [](client& zk, std::string path) -> awaitable<void> {
+                               persistent_node node(zk, path);
+                               co_await node.keep("x");
+                               for (persistent_node_status seen = node.status();;)
+                                   seen = co_await node.next_status(seen);
+                           });
     abandon_at_every_stage("counter: next", [](client& zk, std::string path) -> awaitable<void> {
         counter c(zk, path);
         for (;;)

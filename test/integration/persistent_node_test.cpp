@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pending_result.hpp"
 #include <corozk/recipe/persistent_node.hpp>
+#include <corozk/testing/raw_session.hpp>
 
 #include <functional>
 
@@ -21,19 +22,20 @@ persistent_node_options of_kind(create_mode mode) {
     return options;
 }
 
-/// With a client of a server that has TTLs and looks for expired ones often.
-void with_ttl_server(const std::function<awaitable<void>(client&, admin&)>& body) {
+/// With a client, behind a proxy, of a server that has TTLs and looks for expired ones often.
+void with_ttl_server(const std::function<awaitable<void>(client&, fault_proxy&, admin&)>& body) {
     server_options options = recipe_server_options();
     options.java_properties = {"zookeeper.extendedTypesEnabled=true",
                                "znode.container.checkIntervalMs=100"};
     server at(options);
     admin hand(at.port());
+    fault_proxy proxy(at.port());
     boost::asio::io_context context;
     run(
         context,
         [&]() -> awaitable<void> {
-            client zk = co_await connect_to(at.hosts());
-            co_await body(zk, hand);
+            client zk = co_await connect_to(proxy.hosts());
+            co_await body(zk, proxy, hand);
             co_await zk.close(as_tuple());
         },
         std::chrono::seconds(60));
@@ -164,7 +166,7 @@ TEST_CASE("persistent node: kept over sessions, with the latest data") {
 }
 
 TEST_CASE("persistent node: a node with a TTL is kept alive, and not for longer than its keeper") {
-    with_ttl_server([](client& zk, admin& hand) -> awaitable<void> {
+    with_ttl_server([](client& zk, fault_proxy&, admin& hand) -> awaitable<void> {
         {
             persistent_node node(zk, "/kept", of_kind(create_mode::persistent_with_ttl));
             co_await node.keep("data");
@@ -390,13 +392,113 @@ TEST_CASE("persistent node: what others write stays, also in the next session") 
 }
 
 TEST_CASE("persistent node: what others write stays when a node with a TTL is written again") {
-    with_ttl_server([](client& zk, admin& hand) -> awaitable<void> {
+    with_ttl_server([](client& zk, fault_proxy&, admin& hand) -> awaitable<void> {
         persistent_node node(zk, "/kept", of_kind(create_mode::persistent_with_ttl));
         co_await node.keep("ours");
         hand.set("/kept", "theirs");
         co_await eventually_async([&] { return hand.stat("/kept")->version >= 2; });
         CHECK(hand.data("/kept") == "theirs");
         co_await node.erase();
+    });
+}
+
+TEST_CASE("persistent node: the owner of a lease knows of its loss whenever the node is gone") {
+    with_ttl_server([](client& zk, fault_proxy& proxy, admin& hand) -> awaitable<void> {
+        persistent_node node(zk, "/lease", of_kind(create_mode::persistent_with_ttl));
+        CHECK_FALSE(node.valid());
+        co_await node.keep("data");
+        CHECK(node.valid());
+        CHECK(node.valid_until() <= std::chrono::steady_clock::now() + 2s);
+        const auto first_term = node.valid_until();
+        const persistent_node_status held = node.status();
+        const std::int64_t first = hand.stat("/lease")->czxid;
+        pending_result<persistent_node_status> change;
+        node.next_status(held, change.handler());
+        co_await eventually_async([&] { return node.valid_until() > first_term; });
+        CHECK_FALSE(change.done());  // a renewal is no change
+        proxy.black_hole(true);
+        co_await eventually_async([&] { return !hand.exists("/lease"); });
+        CHECK_FALSE(node.valid());
+        CHECK(!co_await finished(change));
+        CHECK_FALSE(change.value().held);
+        CHECK(change.value().reason == errc::lease_expired);
+        CHECK(node.status().revision == held.revision + 1);
+        proxy.black_hole(false);
+        persistent_node_status again = node.status();
+        while (!again.held)
+            again = co_await node.next_status(again);
+        CHECK(node.valid());
+        CHECK(hand.stat("/lease")->czxid != first);
+        CHECK(hand.data("/lease") == "data");
+        co_await node.erase();
+        CHECK_FALSE(node.valid());
+    });
+}
+
+TEST_CASE("persistent node: a lease does not depend on the session") {
+    with_ttl_server([](client& zk, fault_proxy& proxy, admin& hand) -> awaitable<void> {
+        persistent_node_options options = of_kind(create_mode::persistent_with_ttl);
+        options.ttl = 60s;
+        persistent_node node(zk, "/lease", options);
+        co_await node.keep("data");
+        const persistent_node_status held = node.status();
+        const std::int64_t first = hand.stat("/lease")->czxid;
+        const std::uint64_t session = zk.status().generation;
+        const session_record own = proxy.session();
+        REQUIRE(expire_session(proxy.port(), own.session_id, own.password));
+        proxy.cut_session(own.session_id);
+        co_await eventually_async([&] { return zk.status().generation != session; });
+        co_await eventually_async([&] { return node.present(); });
+        CHECK(node.valid());
+        CHECK(node.status().revision == held.revision);
+        CHECK(hand.stat("/lease")->czxid == first);
+        co_await node.erase();
+    });
+}
+
+TEST_CASE("persistent node: each loss is told, and why") {
+    auto mode = GENERATE(create_mode::ephemeral, create_mode::persistent);
+    with_proxy([mode](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        persistent_node node(zk, path, of_kind(mode));
+        persistent_node_status seen = node.status();
+        CHECK_FALSE(seen.held);
+        CHECK_FALSE(node.valid());
+        pending_result<persistent_node_status> change, cancelled;
+        node.next_status(seen, change.handler());
+        node.next_status(seen, cancelled.handler());
+        cancelled.cancel();
+        CHECK(co_await finished(cancelled) == boost::asio::error::operation_aborted);
+        CHECK_FALSE(change.done());
+        co_await node.keep("x");
+        CHECK(!co_await finished(change));
+        CHECK(change.value().held);
+        CHECK(node.valid());
+        seen = node.status();
+        observer().erase(path);
+        persistent_node_status now = co_await node.next_status(seen);
+        CHECK(now.reason == errc::ownership_lost);
+        while (!now.held)
+            now = co_await node.next_status(now);
+        CHECK(now.revision == seen.revision + 2);
+        const std::uint64_t session = zk.status().generation;
+        expire(proxy.session());
+        co_await eventually_async([&] { return zk.status().generation != session; });
+        co_await eventually_async([&] { return node.present(); });
+        const bool bound = mode == create_mode::ephemeral;
+        CHECK(node.status().revision == now.revision + (bound ? 2 : 0));
+        CHECK(node.status().held);
+        if (bound)
+            CHECK(node.status().reason == zk_errc::session_expired);
+        seen = node.status();
+        co_await node.erase();
+        CHECK_FALSE(node.valid());
+        now = co_await node.next_status(seen);
+        CHECK_FALSE(now.held);
+        CHECK_FALSE(now.reason);
+        pending_result<persistent_node_status> last;
+        node.next_status(now, last.handler());
+        co_await zk.close();
+        CHECK(co_await finished(last) == errc::closed);
     });
 }
 

@@ -52,7 +52,7 @@ const std::vector<zk_errc> all_of_zookeeper = {
 
 std::vector<errc> all_of_ours() {
     std::vector<errc> all;
-    for (int i = 1; i <= static_cast<int>(errc::busy); ++i)
+    for (int i = 1; i <= static_cast<int>(errc::lease_expired); ++i)
         all.push_back(static_cast<errc>(i));
     return all;
 }

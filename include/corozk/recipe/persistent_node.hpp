@@ -3,10 +3,12 @@
 
 #include <corozk/client.hpp>
 #include <corozk/detail/recipe_object.hpp>
+#include <corozk/error.hpp>
 #include <corozk/time_limit.hpp>
 #include <corozk/types.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -38,6 +40,15 @@ struct persistent_node_options {
     corozk::acl acl;
 };
 
+/** @brief A snapshot of a persistent node: whether it is there. */
+struct persistent_node_status {
+    persistent_node_status() = default;
+
+    bool held = false;           ///< Whether the owner may rely on the node; see `valid`.
+    std::uint64_t revision = 0;  ///< Incremented by each loss, and when it is there again.
+    error_code reason;           ///< Why it was lost last, unless on request.
+};
+
 /**
  * @brief A node that is kept: whoever deletes it, and whatever happens to connections and sessions,
  *        it is created again, with its latest data.
@@ -45,10 +56,28 @@ struct persistent_node_options {
  * An ephemeral node belongs to one process: others wait until it is gone. Nodes of the other kinds
  * have no owner: one that is found is adopted, gets this object's data, and is deleted by `erase`
  * and the destructor as if this object had created it. (Servers do not say whether a node has a
- * TTL: adopt none without.) Within a client only one object keeps a path.
+ * TTL, nor which: adopt none with another.) Within a client only one object keeps a path.
  *
  * Data that others write to the node stays, also in later sessions, until `set_data`. A node that
  * is created again, or adopted, gets this object's data.
+ *
+ * @par A lease
+ * A node with a TTL is a lease: it does not depend on the session, and ends by itself once this
+ * process does not renew it. The owner learns of the loss before the server may delete the node:
+ * at `valid_until`, the TTL after the last confirmed write was sent, by this process's steady clock.
+ * A lost node is registered again as soon as possible; `erase` it to be rid of it. To stop working
+ * while it is lost:
+ * @code
+ * auto seen = node.status();
+ * co_await (work() || node.next_status(seen));  // any change from `held` is a loss
+ * while (!seen.held)
+ *     seen = co_await node.next_status(seen);   // there again
+ * @endcode
+ *
+ * It outlives a change of servers if the TTL is longer than the session timeout. Servers count by
+ * the leader's clock on the wall: if that jumps, they delete early, which `next_status` then reports
+ * as `errc::ownership_lost`, as it does if the server deletes a node because its predecessor at the
+ * path had expired. A lease excludes nobody: where only one process may work, use a `lock`.
  *
  * With Curator's PersistentNode: use different paths, or let one follow the other. PersistentNode
  * does not wait for the end of another session, but takes its node for its own, until that is gone.
@@ -76,6 +105,20 @@ public:
 
     /** @brief Whether the server has the node, to the client's knowledge. */
     bool present() const noexcept;
+
+    /** @brief Whether it can be relied on: it was created or adopted, and to the client's knowledge
+     *         is not lost. True also in an outage, until `valid_until`. */
+    bool valid() const noexcept;
+
+    /**
+     * @brief Until when it is valid if no further response arrives; the past if it is not.
+     *
+     * With a TTL as above; ephemeral: the session's deadline; persistent: `time_point::max()`.
+     */
+    std::chrono::steady_clock::time_point valid_until() const noexcept;
+
+    /** @brief The current status. */
+    persistent_node_status status() const;
 
     /**
      * @brief Creates the node, with missing parents, and keeps it until `erase`.
@@ -139,7 +182,34 @@ public:
         return initiate<&start_erase>("persistent_node.erase", std::forward<Token>(token));
     }
 
+    /**
+     * @brief Waits until the status differs from the one passed:
+     *        `s = co_await node.next_status(s)`.
+     *
+     * Reasons for a loss: `errc::lease_expired`: the TTL passed without a confirmed renewal.
+     * `zk_errc::session_expired`, for an ephemeral node. `errc::ownership_lost`: another client
+     * deleted or replaced it. What the server answered when it refused the node, which is not kept
+     * any longer then. No reason: `erase`, or a cancelled `keep`.
+     *
+     * Intermediate states may be skipped, but no loss: the revision tells.
+     *
+     * @completes `void(error_code, persistent_node_status)`
+     *
+     * @errors `errc::closed`: the client was closed. `errc::bad_path`.
+     *
+     * @cancellation Terminal, partial, total: completes at once; a later call still reports the
+     * change.
+     */
+    template <class Token = default_token>
+    auto next_status(const persistent_node_status& seen, Token&& token = Token{}) {
+        return initiate<&start_next_status>(
+            "persistent_node.next_status", std::forward<Token>(token), seen.revision);
+    }
+
 private:
+    static void start_next_status(const impl_ptr&,
+                                  std::uint64_t revision,
+                                  handler_of<persistent_node_status>);
     static void start_keep(const impl_ptr&, std::string data, time_limit limit, handler_of<>);
     static void start_set_data(const impl_ptr&, std::string data, handler_of<>);
     static void start_erase(const impl_ptr&, handler_of<>);

@@ -3,11 +3,13 @@
 #include "recipe/toolkit/kept_node.hpp"
 #include <corozk/recipe/persistent_node.hpp>
 
+#include <list>
+
 namespace corozk {
 
 namespace detail {
 
-class persistent_node_impl final : public recipe_core {
+class persistent_node_impl final : public recipe_core, private hold_follower {
 public:
     persistent_node_impl(port& p, std::string path, const persistent_node_options& options)
         : recipe_core(p, "persistent node", path),
@@ -16,11 +18,34 @@ public:
                                           options.acl,
                                           kept_node_kind{options.mode, options.ttl})),
           wait_for_predecessor(options.wait_for_predecessor),
-          good_options(can_keep(options)) {}
+          good_options(can_keep(options)),
+          wake_(p) {
+        own->follow(*this);
+    }
 
     void stop() noexcept override {
         recipe_core::stop();
         own->abandon();
+    }
+
+    bool valid() const noexcept { return get_port().now() < own->held_until(); }
+
+    persistent_node_status status() const {
+        persistent_node_status now;
+        now.held = own->hold().held;
+        now.revision = own->hold().revision;
+        now.reason = own->hold().reason;
+        return now;
+    }
+
+    void wait_changed(std::uint64_t seen,
+                      any_handler<void(error_code, persistent_node_status)> handler) {
+        if (own->hold().revision != seen)
+            return immediate_result<persistent_node_status>(
+                executor(), std::move(handler), error_code(), status());
+        std::erase_if(changed_calls_, [](const auto& call) { return !call.waiting(); });
+        changed_calls_.emplace_back(*this, std::move(handler), wake_);
+        changed_calls_.back().ahead_of_copies();
     }
 
     const std::shared_ptr<kept_node> own;
@@ -28,12 +53,21 @@ public:
     const bool good_options;
 
 private:
+    void hold_changed() noexcept override {
+        for (auto& call : changed_calls_)
+            call.complete(error_code(), status());
+        changed_calls_.clear();
+    }
+
     static bool can_keep(const persistent_node_options& options) noexcept {
         const bool with_ttl = options.mode == create_mode::persistent_with_ttl;
         const bool kind = with_ttl || options.mode == create_mode::persistent ||
                           options.mode == create_mode::ephemeral;
         return kind && with_ttl == (options.ttl.count() > 0);
     }
+
+    signal wake_;  ///< of calls that no driver waits for
+    std::list<waiting_call<persistent_node_status>> changed_calls_;
 };
 
 }  // namespace detail
@@ -43,6 +77,26 @@ persistent_node::persistent_node(const client& c, std::string path, persistent_n
 
 bool persistent_node::present() const noexcept {
     return impl_ && impl_->own->present();
+}
+
+bool persistent_node::valid() const noexcept {
+    return impl_ && impl_->valid();
+}
+
+std::chrono::steady_clock::time_point persistent_node::valid_until() const noexcept {
+    return impl_ ? impl_->own->held_until() : detail::time_point::min();
+}
+
+persistent_node_status persistent_node::status() const {
+    return impl_ ? impl_->status() : persistent_node_status();
+}
+
+void persistent_node::start_next_status(
+    const impl_ptr& impl,
+    std::uint64_t revision,
+    any_handler<void(error_code, persistent_node_status)> handler) {
+    if (detail::usable_at_path(impl, handler))
+        impl->wait_changed(revision, std::move(handler));
 }
 
 void persistent_node::start_keep(const impl_ptr& impl,

@@ -64,7 +64,8 @@ kept_node::kept_node(port& p, std::string path, acl entries, kept_node_kind kind
       kind_(kind),
       wake_(p),
       watch_(wake_),
-      touch_(p, wake_) {}
+      touch_(p, wake_),
+      term_timer_(*this) {}
 
 kept_node::~kept_node() = default;
 
@@ -108,6 +109,7 @@ void kept_node::release(handler h) {
         if (c.why != purpose::release)
             c.ask.fail(boost::asio::error::operation_aborted);
     }
+    lose(error_code());
     calls_.emplace_back(*this, purpose::release, revision_, std::move(h), no_deadline);
     start();
 }
@@ -115,6 +117,7 @@ void kept_node::release(handler h) {
 void kept_node::abandon() {
     stop();
     observer_ = nullptr;
+    follower_ = nullptr;
     wanted_ = false;
     wake_.set();
 }
@@ -130,10 +133,45 @@ void kept_node::start() {
 /// Handles calls that are over: a cancelled `keep` is undone.
 void kept_node::note_calls() {
     for (auto c = calls_.begin(); c != calls_.end();) {
-        if (c->revision == keep_revision_ && c->ask.over())
+        if (c->revision == keep_revision_ && c->ask.over()) {
             wanted_ = false;
+            lose(error_code());
+        }
         c = c->ask.waiting() ? std::next(c) : calls_.erase(c);
     }
+}
+
+time_point kept_node::held_until() const noexcept {
+    if (!hold_.held)
+        return time_point::min();
+    if (has_ttl())
+        return term_.until();
+    if (kind_.mode != create_mode::ephemeral)
+        return time_point::max();
+    return present() ? get_port().expiry_deadline() : time_point::min();
+}
+
+/// The server has the node, so that its keeper may rely on it.
+void kept_node::hold_it() {
+    if (hold_.held || !wanted_)
+        return;
+    hold_.held = true;
+    ++hold_.revision;
+    if (follower_)
+        follower_->hold_changed();
+}
+
+/// Its keeper must not rely on it any longer.
+void kept_node::lose(error_code reason) {
+    term_timer_.cancel();
+    term_.end();
+    if (!hold_.held)
+        return;
+    hold_.held = false;
+    hold_.reason = reason;
+    ++hold_.revision;
+    if (follower_)
+        follower_->hold_changed();
 }
 
 task<> kept_node::run(std::shared_ptr<kept_node> self) {
@@ -150,6 +188,8 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
             // The node of an earlier session has been or will be deleted; wait for that.
             if (me.session_ != 0)
                 me.our_earlier_.insert(me.session_);
+            if (me.kind_.mode == create_mode::ephemeral)
+                me.lose(zk_errc::session_expired);
             // One of another kind may still be there.
             const bool outlives = me.kind_.mode != create_mode::ephemeral;
             me.perhaps_ = outlives && (me.perhaps_ || me.present_);
@@ -173,6 +213,7 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
     }
     forget_watch(p, me.watch_, watch_kind::data, me.path());
     me.touch_.clear();
+    me.lose(errc::closed);  // otherwise it was given up before
     me.present_ = me.perhaps_ = false;
     me.attempts_.clear();
     me.wanted_ = false;
@@ -209,6 +250,7 @@ void kept_node::refused(error_code ec, const char* intent) {
     if (wanted_)
         refusal_ = ec;
     wanted_ = false;
+    lose(ec);
     if (observer_)
         observer_->set();
     if (!told)
@@ -264,10 +306,20 @@ bool kept_node::seen() const noexcept {
     return seen_in_ == get_port().status().revision;
 }
 
-/// The server has the node with a new TTL.
-void kept_node::touched() {
-    if (kind_.mode == create_mode::persistent_with_ttl)
-        touch_.set(get_port().now() + kind_.ttl / 2);
+/// The server has executed a create or write, from which the TTL counts.
+void kept_node::touched(const operation& write) {
+    if (!has_ttl())
+        return;
+    const time_point now = get_port().now();
+    touch_.set(renewal_time(write.sent_at, kind_.ttl));
+    lease_term next = term_;
+    if (!next.confirmed(write.sent_at, now, kind_.ttl))
+        lose(errc::lease_expired);
+    term_ = next;
+    if (!term_.holds(now))
+        return;
+    get_port().start_timer(term_timer_, term_.until());
+    hold_it();
 }
 
 task<bool> kept_node::pursue(std::uint64_t generation) {
@@ -335,7 +387,10 @@ task<bool> kept_node::make(std::uint64_t generation) {
         version_ = 0;
         written_ = revision;
         written_data_ = std::move(create.data);
-        touched();
+        lose(errc::ownership_lost);  // that of an earlier session was missing
+        touched(create);
+        if (!has_ttl())
+            hold_it();
         co_return true;
     }
     retry attempt(p);
@@ -380,9 +435,9 @@ task<bool> kept_node::look(std::uint64_t generation) {
     if (found) {
         const bool same = read.record.czxid == czxid_ || (present_ && czxid_ == 0);
         if (!same) {
+            lose(errc::ownership_lost);
             // One with a TTL is written again, as it may be about to expire.
-            const bool good =
-                read.answer == data_ && kind_.mode != create_mode::persistent_with_ttl;
+            const bool good = read.answer == data_ && !has_ttl();
             written_ = good ? revision_ : 0;
             found_ = !good && !known(read);
         }
@@ -403,6 +458,10 @@ task<bool> kept_node::look(std::uint64_t generation) {
     if (found && !present_)
         appeared();
     present_ = found;
+    if (!found)
+        lose(errc::ownership_lost);
+    else if (!has_ttl())
+        hold_it();
     co_return found;
 }
 
@@ -417,6 +476,7 @@ task<bool> kept_node::write(std::uint64_t generation) {
     error_code ec = co_await set;
     if (!ec && !ours(set.record)) {
         present_ = false;  // replaced since it was seen
+        lose(errc::ownership_lost);
         co_return false;
     }
     if (!ec) {
@@ -424,12 +484,13 @@ task<bool> kept_node::write(std::uint64_t generation) {
         found_ = false;
         written_ = revision;
         written_data_ = std::move(set.data);
-        touched();
+        touched(set);
         co_return true;
     }
     retry attempt(p);
     if (ec == zk_errc::no_node) {
         present_ = false;
+        lose(errc::ownership_lost);
     } else if (ec == zk_errc::bad_version || not_now(attempt, ec)) {
         // Written by a request whose response was lost, or by another client: write it again.
         co_await look(generation);

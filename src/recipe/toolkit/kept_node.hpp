@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "recipe/toolkit/lease_term.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include <corozk/types.hpp>
 
@@ -21,6 +22,22 @@ struct kept_node_kind {
     create_mode parents = create_mode::container;  ///< of missing ones
 };
 
+/// Whether a keeper has its node, to the client's knowledge.
+struct node_hold {
+    bool held = false;
+    std::uint64_t revision = 0;  ///< incremented by every change
+    error_code reason;           ///< why it was lost last, unless it was given up
+};
+
+/// Is told of each change, at once.
+class hold_follower {
+public:
+    virtual void hold_changed() noexcept = 0;
+
+protected:
+    ~hold_follower() = default;
+};
+
 /// A node that is kept: it is re-created after session loss or deletion by another client, and its
 /// data can be changed. Used by group membership, rendezvous, session-bound names and, with all its
 /// kinds, `persistent_node`.
@@ -37,6 +54,10 @@ struct kept_node_kind {
 /// gets the data and, from then on, is deleted in the end. One with a TTL is written again at half
 /// of it; if it expires in an outage, it is created again. What others write to it stays, until the
 /// data is changed or the node created again.
+///
+/// It is lost, until it is seen or written again, when its session ends, when it is found missing or
+/// replaced, or at the end of its `lease_term`. The last comes by a timer of its own: the driver may
+/// be waiting for a response that never arrives.
 ///
 /// Versions do not tell two nodes at one path apart, and no request names a node's owner. So nothing
 /// is written or deleted in a connection before the node was seen in it: only one that replaces ours
@@ -65,6 +86,14 @@ public:
 
     /// Until `abandon`, sets a signal when the node becomes present, and when the server refuses it.
     void observe(signal& observer) noexcept { observer_ = &observer; }
+
+    /// Until `abandon`.
+    void follow(hold_follower& follower) noexcept { follower_ = &follower; }
+
+    const node_hold& hold() const noexcept { return hold_; }
+
+    /// When it is lost unless the server responds before.
+    time_point held_until() const noexcept;
 
     bool present() const noexcept { return present_ && get_port().alive(generation_); }
     bool wanted() noexcept {
@@ -100,12 +129,26 @@ private:
     bool ours(const stat& record) const noexcept;
     bool known(const operation& read) const noexcept;
     bool seen() const noexcept;
-    void touched();
+    bool has_ttl() const noexcept { return kind_.mode == create_mode::persistent_with_ttl; }
+    void touched(const operation& write);
+    void hold_it();
+    void lose(error_code reason);
     task<bool> pursue(std::uint64_t generation);
     task<bool> make(std::uint64_t generation);
     task<bool> look(std::uint64_t generation);
     task<bool> write(std::uint64_t generation);
     task<bool> dismantle(std::uint64_t generation);
+
+    /// Tells of the end of the term.
+    class term_timer final : public timer_node {
+    public:
+        explicit term_timer(kept_node& node) noexcept : node_(node) {}
+
+    private:
+        void expired() noexcept override { node_.lose(errc::lease_expired); }
+
+        kept_node& node_;
+    };
 
     const acl entries_;
     const kept_node_kind kind_;
@@ -114,6 +157,10 @@ private:
     alarm touch_;  ///< time to write a node with a TTL again
     std::list<call> calls_;
     signal* observer_ = nullptr;
+    hold_follower* follower_ = nullptr;
+    node_hold hold_;
+    lease_term term_;  ///< with a TTL
+    term_timer term_timer_;
 
     bool wanted_ = false;
     bool wait_for_predecessor_ = true;

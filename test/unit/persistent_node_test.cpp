@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a kept node can be relied on: the rule, and the shipped driver against a script of answers.
+#include "recipe/toolkit/kept_node.hpp"
+#include "recipe/toolkit/lease_term.hpp"
+#include "scripted_port.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace corozk::testing::persistent_node_test {
+
+using namespace corozk;
+using namespace corozk::detail;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct change {
+    bool held;
+    error_code reason;
+};
+
+struct fixture final : private hold_follower {
+    explicit fixture(create_mode mode, std::chrono::milliseconds ttl = 0ms)
+        : node(std::make_shared<kept_node>(p, "/a", acl(), kept_node_kind{mode, ttl})) {
+        node->follow(*this);
+    }
+
+    void keep() {
+        auto kept = [this](error_code ec) { answers.push_back(ec); };
+        node->keep("x", true, kept, no_deadline);
+        REQUIRE(p.asked() == "create /a");
+    }
+
+    /// Gives the answer to a read or write of the node.
+    void answer(const std::string& question, std::int64_t czxid = 7) {
+        REQUIRE(p.asked() == question);
+        p.front().answer = "x";
+        p.front().record.czxid = czxid;
+        p.front().record.version = version++;
+        if (ephemeral)
+            p.front().record.ephemeral_owner = p.status().session_id;
+        p.answer();
+    }
+
+    /// Keeps it; `delay` passes between the request and its response.
+    void keep_it(steady_clock::duration delay = 0s) {
+        keep();
+        p.advance(delay);
+        answer("create /a");
+        answer("get /a");
+        REQUIRE(answers.size() == 1);
+        CHECK_FALSE(answers.front());
+    }
+
+    void hold_changed() noexcept override {
+        changes.push_back({node->hold().held, node->hold().reason});
+    }
+
+    scripted_port p;
+    std::vector<error_code> answers;
+    std::vector<change> changes;
+    std::int32_t version = 0;
+    bool ephemeral = false;
+    std::shared_ptr<kept_node> node;
+};
+
+fixture with_ttl() {
+    return fixture(create_mode::persistent_with_ttl, 10s);
+}
+
+}  // namespace
+
+TEST_CASE("lease term: from the sending of the last confirmed write") {
+    const time_point start = time_point() + 1h;
+    lease_term term;
+    CHECK_FALSE(term.holds(start));
+    CHECK_FALSE(term.confirmed(start, start + 3s, 10s));
+    CHECK(term.until() == start + 10s);
+    CHECK(term.holds(start + 10s - 1ns));
+    CHECK_FALSE(term.holds(start + 10s));
+    // In time.
+    CHECK(term.confirmed(start + 5s, start + 10s - 1ns, 10s));
+    CHECK(term.until() == start + 15s);
+    // One that was sent earlier shortens nothing.
+    CHECK(term.confirmed(start + 1s, start + 12s, 10s));
+    CHECK(term.until() == start + 15s);
+    CHECK_FALSE(term.holds(start + 15s));
+    term.end();
+    CHECK_FALSE(term.holds(start));
+}
+
+TEST_CASE("lease term: a response after its end begins another one, if there is anything left") {
+    const time_point start = time_point() + 1h;
+    lease_term term;
+    term.confirmed(start, start, 10s);
+    lease_term late = term;
+    CHECK_FALSE(late.confirmed(start + 5s, start + 10s, 10s));
+    CHECK(late.until() == start + 15s);
+    lease_term too_late = term;
+    CHECK_FALSE(too_late.confirmed(start + 5s, start + 15s, 10s));
+    CHECK_FALSE(too_late.holds(start + 15s));
+}
+
+TEST_CASE("lease term: half of it is left for another attempt, also for the shortest and longest") {
+    const time_point start = time_point() + 1h;
+    CHECK(renewal_time(start, 10s) == start + 5s);
+    CHECK(renewal_time(start, 1ms) == start);
+    const std::chrono::milliseconds longest((std::int64_t{1} << 40) - 1);
+    lease_term term;
+    term.confirmed(start, start, longest);
+    CHECK(term.holds(start + longest - 1ns));
+    CHECK(renewal_time(start, longest) > start);
+}
+
+TEST_CASE("persistent node: a lease is renewed at half of its term, and not lost") {
+    fixture f = with_ttl();
+    f.keep_it(1s);
+    CHECK(f.node->held_until() == time_point() + 10s);
+    f.p.advance(4s);
+    CHECK(f.p.asked() == "set /a");
+    f.p.advance(5s - 1ns);
+    f.answer("set /a");
+    CHECK(f.node->held_until() == time_point() + 15s);
+    REQUIRE(f.changes.size() == 1);
+    CHECK(f.changes[0].held);
+    f.p.advance(1ns);  // when the first term would have ended
+    CHECK(f.p.asked() == "set /a");
+    CHECK(f.changes.size() == 1);
+}
+
+TEST_CASE("persistent node: a lease is lost while its renewal gets no response") {
+    fixture f = with_ttl();
+    f.keep_it();
+    f.p.advance(5s);
+    CHECK(f.p.asked() == "set /a");
+    f.p.advance(5s - 1ns);
+    CHECK(f.changes.size() == 1);
+    f.p.advance(1ns);
+    REQUIRE(f.changes.size() == 2);
+    CHECK_FALSE(f.changes[1].held);
+    CHECK(f.changes[1].reason == errc::lease_expired);
+    CHECK(f.node->held_until() == time_point::min());
+    // It was only late.
+    f.answer("set /a");
+    REQUIRE(f.changes.size() == 3);
+    CHECK(f.changes[2].held);
+    CHECK(f.node->held_until() == time_point() + 15s);
+    CHECK(f.node->hold().revision == 3);
+}
+
+TEST_CASE("persistent node: a lease lost in a suspended process is not prolonged afterwards") {
+    fixture f = with_ttl();
+    f.keep_it();
+    f.p.advance(5s);
+    f.p.suspend(6s);
+    f.answer("set /a");  // before any timer
+    REQUIRE(f.changes.size() == 3);
+    CHECK_FALSE(f.changes[1].held);
+    CHECK(f.changes[2].held);
+    f.p.suspend(1h);
+    f.p.advance(0s);
+    CHECK(f.changes.size() == 4);
+}
+
+TEST_CASE("persistent node: a lease that arrives after its own end is none") {
+    fixture f = with_ttl();
+    f.keep_it(10s);
+    CHECK(f.changes.empty());
+    CHECK(f.node->held_until() == time_point::min());
+    CHECK(f.p.asked() == "set /a");
+}
+
+TEST_CASE("persistent node: a lease whose node is gone is lost at once, and gained with the next") {
+    fixture f = with_ttl();
+    f.keep_it();
+    f.p.advance(5s);
+    REQUIRE(f.p.asked() == "set /a");
+    f.p.answer(zk_errc::no_node);
+    REQUIRE(f.changes.size() == 2);
+    CHECK(f.changes[1].reason == errc::ownership_lost);
+    f.answer("create /a", 8);
+    CHECK(f.changes.size() == 3);
+    CHECK(f.node->held_until() == time_point() + 15s);
+}
+
+TEST_CASE("persistent node: a lease outlives its session, an ephemeral node does not") {
+    SECTION("a lease") {
+        fixture f = with_ttl();
+        f.keep_it();
+        f.p.set_state(session_state::lost, 1);
+        f.p.set_state(session_state::connected, 2);
+        CHECK(f.changes.size() == 1);
+        CHECK(f.node->held_until() == time_point() + 10s);
+        SECTION("its node is there") {
+            REQUIRE(f.p.asked() == "create /a");
+            f.p.answer(zk_errc::node_exists);
+            f.answer("get /a");
+            CHECK(f.changes.size() == 1);
+        }
+        SECTION("its node was deleted") {
+            f.answer("create /a", 8);
+            REQUIRE(f.changes.size() == 3);
+            CHECK(f.changes[1].reason == errc::ownership_lost);
+            CHECK(f.changes[2].held);
+        }
+        SECTION("another one is in its place") {
+            REQUIRE(f.p.asked() == "create /a");
+            f.p.answer(zk_errc::node_exists);
+            f.answer("get /a", 8);
+            REQUIRE(f.changes.size() == 2);
+            CHECK(f.changes[1].reason == errc::ownership_lost);
+            f.answer("set /a", 8);
+            CHECK(f.changes.size() == 3);
+        }
+    }
+    SECTION("an ephemeral node") {
+        fixture f(create_mode::ephemeral);
+        f.ephemeral = true;
+        f.keep_it();
+        CHECK(f.node->held_until() == f.p.expiry_deadline());
+        f.p.set_state(session_state::lost, 1);
+        REQUIRE(f.changes.size() == 2);
+        CHECK(f.changes[1].reason == zk_errc::session_expired);
+    }
+}
+
+TEST_CASE("persistent node: what is given up is not held, without a reason") {
+    fixture f = with_ttl();
+    f.keep_it();
+    f.node->release([](error_code) {});
+    REQUIRE(f.changes.size() == 2);
+    CHECK_FALSE(f.changes[1].held);
+    CHECK_FALSE(f.changes[1].reason);
+    f.p.advance(0s);
+    REQUIRE(f.p.asked() == "erase /a");
+    f.p.answer();
+    CHECK(f.changes.size() == 2);
+}
+
+}  // namespace corozk::testing::persistent_node_test
