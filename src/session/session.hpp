@@ -189,6 +189,7 @@ private:
 
     struct liveness {
         time_point last_sent{};
+        time_point last_look{};
         operation* heartbeat = nullptr;  ///< in flight
     } liveness_;
 };

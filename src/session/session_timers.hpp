@@ -35,15 +35,17 @@ public:
         }
     }
 
-    /// Calls `f` at that time, or earlier: `f` checks the time and waits again.
+    /// Calls `f` at that time, unless `wait` is called again before.
     template <class Function>
     void wait(time_point due, Function f) {
-        bool never = due == time_point::max();
-        if (never ? due_ == due : due_ <= due)
-            return;
         due_ = due;
+        // Most timers are cancelled long before their time: the one that is set is not moved back
+        // each time, but when it expires.
+        if (due == time_point::max() ? set_to_ == due : set_to_ <= due)
+            return;
+        set_to_ = due;
         ++epoch_;
-        if (never) {
+        if (due == time_point::max()) {
             timer_->cancel();
             return;
         }
@@ -51,6 +53,9 @@ public:
         timer_->async_wait([this, f = std::move(f), epoch = epoch_](const error_code& ec) mutable {
             if (ec || epoch != epoch_)
                 return;
+            set_to_ = time_point::max();
+            if (steady_clock::now() < due_)
+                return wait(due_, std::move(f));
             due_ = time_point::max();
             f();
         });
@@ -63,6 +68,7 @@ private:
     boost::intrusive::multiset<timer_node, boost::intrusive::constant_time_size<false>> nodes_;
     std::optional<boost::asio::steady_timer> timer_;
     time_point due_ = time_point::max();
+    time_point set_to_ = time_point::max();  ///< not later than `due_`
     std::uint64_t epoch_ = 0;  ///< expiries of earlier waits are ignored
 };
 

@@ -324,7 +324,7 @@ void session::arm_timer() {
     if (connection_made()) {
         // Often enough for heartbeats and for the C client to detect a silent server.
         auto often = std::max<milliseconds>(connector_.timeout() / 10, milliseconds(10));
-        due = std::min(due, now() + often);
+        due = std::min(due, liveness_.last_look + often);
     }
     timers_.wait(due, [self = shared_from_this()] { self->on_timer(); });
 }
@@ -333,6 +333,7 @@ void session::on_timer() {
     heed_fork();
     if (!agenda_.begin_turn())
         return;
+    liveness_.last_look = now();
     if (past_deadline())
         session_lost(zk_errc::session_expired);
     advance();

@@ -22,7 +22,7 @@
 namespace corozk::detail {
 
 /// A holder that releases sooner needs no watch on its node.
-inline constexpr auto watch_delay = std::chrono::milliseconds(1);
+inline constexpr auto watch_delay = std::chrono::milliseconds(5);
 
 /// A contender behind remote ones needs no watch on its own node before this time.
 inline constexpr auto announcement_patience = std::chrono::seconds(1);
