@@ -69,7 +69,7 @@ private:
     std::optional<boost::asio::steady_timer> timer_;
     time_point due_ = time_point::max();
     time_point set_to_ = time_point::max();  ///< not later than `due_`
-    std::uint64_t epoch_ = 0;  ///< expiries of earlier waits are ignored
+    std::uint64_t epoch_ = 0;                ///< expiries of earlier waits are ignored
 };
 
 }  // namespace corozk::detail

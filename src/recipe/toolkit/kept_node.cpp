@@ -65,7 +65,7 @@ kept_node::kept_node(port& p, std::string path, acl entries, kept_node_kind kind
       wake_(p),
       watch_(wake_),
       touch_(p, wake_),
-      term_timer_(*this) {}
+      hold_(p) {}
 
 kept_node::~kept_node() = default;
 
@@ -74,51 +74,51 @@ void kept_node::keep(std::string data, bool wait_for_predecessor, handler h, tim
     bool releasing = std::any_of(calls_.begin(), calls_.end(), [](const call& c) {
         return c.why == purpose::release && c.ask.waiting();
     });
-    if (wanted_ || releasing) {
+    if (wish_.wanted || releasing) {
         immediate_result<>(executor(), std::move(h), errc::busy);
         return;
     }
-    wanted_ = true;
-    refusal_ = error_code();
-    wait_for_predecessor_ = wait_for_predecessor;
-    data_ = std::move(data);
-    keep_revision_ = ++revision_;
-    calls_.emplace_back(*this, purpose::keep, revision_, std::move(h), deadline);
+    wish_.wanted = true;
+    wish_.refusal = error_code();
+    wish_.wait_for_predecessor = wait_for_predecessor;
+    wish_.data = std::move(data);
+    wish_.keep_revision = ++wish_.revision;
+    calls_.emplace_back(*this, purpose::keep, wish_.revision, std::move(h), deadline);
     start();
 }
 
 void kept_node::change(std::string data, handler h) {
-    if (!wanted_) {
+    if (!wish_.wanted) {
         immediate_result<>(executor(), std::move(h), errc::not_a_member);
         return;
     }
-    data_ = std::move(data);
-    ++revision_;
-    calls_.emplace_back(*this, purpose::change, revision_, std::move(h), no_deadline);
+    wish_.data = std::move(data);
+    ++wish_.revision;
+    calls_.emplace_back(*this, purpose::change, wish_.revision, std::move(h), no_deadline);
     start();
 }
 
 void kept_node::release(handler h) {
-    if (!wanted_ && !running_) {
+    if (!wish_.wanted && !running_) {
         immediate_result<>(executor(), std::move(h), errc::not_a_member);
         return;
     }
-    wanted_ = false;
-    keep_revision_ = 0;
+    wish_.wanted = false;
+    wish_.keep_revision = 0;
     for (call& c : calls_) {
         if (c.why != purpose::release)
             c.ask.fail(boost::asio::error::operation_aborted);
     }
-    lose(error_code());
-    calls_.emplace_back(*this, purpose::release, revision_, std::move(h), no_deadline);
+    hold_.lose(error_code());
+    calls_.emplace_back(*this, purpose::release, wish_.revision, std::move(h), no_deadline);
     start();
 }
 
 void kept_node::abandon() {
     stop();
     observer_ = nullptr;
-    follower_ = nullptr;
-    wanted_ = false;
+    hold_.follow(nullptr);
+    wish_.wanted = false;
     wake_.set();
 }
 
@@ -133,45 +133,22 @@ void kept_node::start() {
 /// Handles calls that are over: a cancelled `keep` is undone.
 void kept_node::note_calls() {
     for (auto c = calls_.begin(); c != calls_.end();) {
-        if (c->revision == keep_revision_ && c->ask.over()) {
-            wanted_ = false;
-            lose(error_code());
+        if (c->revision == wish_.keep_revision && c->ask.over()) {
+            wish_.wanted = false;
+            hold_.lose(error_code());
         }
         c = c->ask.waiting() ? std::next(c) : calls_.erase(c);
     }
 }
 
 time_point kept_node::held_until() const noexcept {
-    if (!hold_.held)
+    if (!hold_.state().held)
         return time_point::min();
     if (has_ttl())
-        return term_.until();
+        return hold_.term_ends();
     if (kind_.mode != create_mode::ephemeral)
         return time_point::max();
     return present() ? get_port().expiry_deadline() : time_point::min();
-}
-
-/// The server has the node, so that its keeper may rely on it.
-void kept_node::hold_it() {
-    if (hold_.held || !wanted_)
-        return;
-    hold_.held = true;
-    ++hold_.revision;
-    if (follower_)
-        follower_->hold_changed();
-}
-
-/// Its keeper must not rely on it any longer.
-void kept_node::lose(error_code reason) {
-    term_timer_.cancel();
-    term_.end();
-    if (!hold_.held)
-        return;
-    hold_.held = false;
-    hold_.reason = reason;
-    ++hold_.revision;
-    if (follower_)
-        follower_->hold_changed();
 }
 
 task<> kept_node::run(std::shared_ptr<kept_node> self) {
@@ -184,27 +161,27 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
         const bool alive = p.alive(generation);
         // What is queued in an outage would be sent before it is known whose the node is by then.
         const bool can_change = p.connected();
-        if (!alive || me.generation_ != generation) {
+        if (!alive || me.session_.generation != generation) {
             // The node of an earlier session has been or will be deleted; wait for that.
-            if (me.session_ != 0)
-                me.our_earlier_.insert(me.session_);
+            if (me.session_.id != 0)
+                me.session_.earlier.insert(me.session_.id);
             if (me.kind_.mode == create_mode::ephemeral)
-                me.lose(zk_errc::session_expired);
+                me.hold_.lose(zk_errc::session_expired);
             // One of another kind may still be there.
             const bool outlives = me.kind_.mode != create_mode::ephemeral;
-            me.perhaps_ = outlives && (me.perhaps_ || me.present_);
-            me.present_ = false;
+            me.node_.perhaps = outlives && (me.node_.perhaps || me.node_.present);
+            me.node_.present = false;
             me.watch_.disarm();
-            me.generation_ = generation;
-            me.session_ = p.status().session_id;
+            me.session_.generation = generation;
+            me.session_.id = p.status().session_id;
         }
         bool again = false;
-        if (can_change && me.wanted_) {
+        if (can_change && me.wish_.wanted) {
             again = co_await me.pursue(generation);
         } else if (can_change) {
             again = co_await me.dismantle(generation);
         }
-        if (!me.wanted_ && !me.present_ && !me.perhaps_) {
+        if (!me.wish_.wanted && !me.node_.present && !me.node_.perhaps) {
             me.settle_calls(error_code());
             break;
         }
@@ -213,10 +190,10 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
     }
     forget_watch(p, me.watch_, watch_kind::data, me.path());
     me.touch_.clear();
-    me.lose(errc::closed);  // otherwise it was given up before
-    me.present_ = me.perhaps_ = false;
-    me.attempts_.clear();
-    me.wanted_ = false;
+    me.hold_.lose(errc::closed);  // otherwise it was given up before
+    me.node_.present = me.node_.perhaps = false;
+    me.node_.attempts.clear();
+    me.wish_.wanted = false;
     me.running_ = false;
     // Calls that were started after the client was closed.
     for (call& c : me.calls_)
@@ -231,9 +208,9 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
 /// The node has the desired state, or was deleted.
 void kept_node::settle_calls(error_code ec) {
     for (auto c = calls_.begin(); c != calls_.end();) {
-        bool due = wanted_ ? c->why != purpose::release && c->revision <= written_ : true;
+        bool due = wish_.wanted ? c->why != purpose::release && c->revision <= node_.written : true;
         // A change of a node whose `keep` was cancelled: there is nothing to change.
-        bool in_vain = due && !wanted_ && c->why != purpose::release;
+        bool in_vain = due && !wish_.wanted && c->why != purpose::release;
         if (due)
             c->ask.complete(in_vain ? make_error_code(errc::not_a_member) : ec);
         c = due ? calls_.erase(c) : std::next(c);
@@ -247,10 +224,10 @@ void kept_node::refused(error_code ec, const char* intent) {
         told = told || c.ask.waiting();
         c.ask.fail(ec);
     }
-    if (wanted_)
-        refusal_ = ec;
-    wanted_ = false;
-    lose(ec);
+    if (wish_.wanted)
+        wish_.refusal = ec;
+    wish_.wanted = false;
+    hold_.lose(ec);
     if (observer_)
         observer_->set();
     if (!told)
@@ -258,7 +235,7 @@ void kept_node::refused(error_code ec, const char* intent) {
 }
 
 void kept_node::appeared() noexcept {
-    present_ = true;
+    node_.present = true;
     if (observer_)
         observer_->set();
 }
@@ -268,7 +245,7 @@ void kept_node::data_refused(error_code ec, std::uint64_t revision) {
     bool joining = std::any_of(calls_.begin(), calls_.end(), [](const call& c) {
         return c.why == purpose::keep && c.ask.waiting();
     });
-    if (joining || written_ == revision)
+    if (joining || node_.written == revision)
         return refused(ec);
     bool told = false;
     for (call& c : calls_) {
@@ -277,9 +254,9 @@ void kept_node::data_refused(error_code ec, std::uint64_t revision) {
         told = told || c.ask.waiting();
         c.ask.fail(ec);
     }
-    if (revision == revision_) {
-        data_ = written_data_;
-        written_ = revision_;
+    if (revision == wish_.revision) {
+        wish_.data = node_.data;
+        node_.written = wish_.revision;
     }
     if (!told)
         port_.report(log_level::error, "could not change the data of ", path(), ": ", ec.message());
@@ -296,52 +273,44 @@ bool kept_node::ours(const stat& record) const noexcept {
 bool kept_node::known(const operation& read) const noexcept {
     if (!ours(read.record))
         return false;
-    return kind_.mode == create_mode::ephemeral || read.record.czxid == czxid_ ||
-           (read.record.version == 0 && attempts_.contains(read.answer));
+    return kind_.mode == create_mode::ephemeral || read.record.czxid == node_.czxid ||
+           (read.record.version == 0 && node_.attempts.contains(read.answer));
 }
 
 /// Whether the node was seen in this connection. In an outage another session may have taken its
 /// place, with the same version.
 bool kept_node::seen() const noexcept {
-    return seen_in_ == get_port().status().revision;
+    return node_.seen_in == get_port().status().revision;
 }
 
 /// The server has executed a create or write, from which the TTL counts.
 void kept_node::touched(const operation& write) {
     if (!has_ttl())
         return;
-    const time_point now = get_port().now();
     touch_.set(renewal_time(write.sent_at, kind_.ttl));
-    lease_term next = term_;
-    if (!next.confirmed(write.sent_at, now, kind_.ttl))
-        lose(errc::lease_expired);
-    term_ = next;
-    if (!term_.holds(now))
-        return;
-    get_port().start_timer(term_timer_, term_.until());
-    hold_it();
+    hold_.renew(write.sent_at, kind_.ttl, wish_.wanted);
 }
 
 task<bool> kept_node::pursue(std::uint64_t generation) {
     if (!registered_) {
         registered_ = get_port().use_service<kept_paths>().claim(*this);
         if (!registered_) {
-            if (!wait_for_predecessor_)
+            if (!wish_.wait_for_predecessor)
                 refused(errc::already_exists);
-            co_return !wanted_;
+            co_return !wish_.wanted;
         }
     }
-    if (occupied_ && watch_.armed())
+    if (node_.occupied && watch_.armed())
         co_return false;
-    occupied_ = false;
+    node_.occupied = false;
     // One co_await per statement: g++ 12.2 miscompiles them inside conditions here.
-    bool good = present_;
+    bool good = node_.present;
     if (!good) {
         good = co_await make(generation);
         if (!good)
-            co_return !occupied_;
+            co_return !node_.occupied;
     }
-    if (written_ != revision_ || touch_.rang()) {
+    if (node_.written != wish_.revision || touch_.rang()) {
         if (!seen()) {
             good = co_await look(generation);
             if (!good)
@@ -360,9 +329,9 @@ task<bool> kept_node::pursue(std::uint64_t generation) {
     }
     // It may have been released or cancelled since: then there is more to do.
     note_calls();
-    if (wanted_)
+    if (wish_.wanted)
         settle_calls(error_code());
-    co_return written_ != revision_ || !wanted_;
+    co_return node_.written != wish_.revision || !wish_.wanted;
 }
 
 /// @return whether the node exists and belongs to this object
@@ -371,34 +340,34 @@ task<bool> kept_node::make(std::uint64_t generation) {
     request create(p, op_code::create, path(), generation);
     create.mode = kind_.mode;
     create.ttl = kind_.ttl;
-    create.data = data_;
+    create.data = wish_.data;
     create.entries = entries_;
-    const std::uint64_t revision = revision_;
+    const std::uint64_t revision = wish_.revision;
     const std::uint64_t connection = p.status().revision;
     error_code ec = co_await create;
     if (!ec) {
-        our_earlier_.clear();
-        attempts_.clear();
-        perhaps_ = false;
+        session_.earlier.clear();
+        node_.attempts.clear();
+        node_.perhaps = false;
         appeared();
-        found_ = false;
-        seen_in_ = connection;
-        czxid_ = create.record.czxid;
-        version_ = 0;
-        written_ = revision;
-        written_data_ = std::move(create.data);
-        lose(errc::ownership_lost);  // that of an earlier session was missing
+        node_.found = false;
+        node_.seen_in = connection;
+        node_.czxid = create.record.czxid;
+        node_.version = 0;
+        node_.written = revision;
+        node_.data = std::move(create.data);
+        hold_.lose(errc::ownership_lost);  // that of an earlier session was missing
         touched(create);
-        if (!has_ttl())
-            hold_it();
+        if (!has_ttl() && wish_.wanted)
+            hold_.begin();
         co_return true;
     }
     retry attempt(p);
     if (not_now(attempt, ec)) {
         if (attempt.doubtful()) {
-            perhaps_ = true;
-            found_ = false;
-            attempts_.insert(std::move(create.data));
+            node_.perhaps = true;
+            node_.found = false;
+            node_.attempts.insert(std::move(create.data));
         }
     } else if ((ec == zk_errc::no_node || ec == zk_errc::node_exists) && !wanted()) {
         // Cancelled, or late: what others have there stays as it is.
@@ -424,7 +393,7 @@ task<bool> kept_node::look(std::uint64_t generation) {
     read.attach(watch_);
     const std::uint64_t connection = p.status().revision;
     // After an outage the server may lag behind.
-    error_code ec = co_await behind_sync(p, read, present_ && !seen());
+    error_code ec = co_await behind_sync(p, read, node_.present && !seen());
     if (retry(p).again(ec))
         co_return false;
     if (ec && ec != zk_errc::no_node) {
@@ -433,35 +402,35 @@ task<bool> kept_node::look(std::uint64_t generation) {
     }
     const bool found = !ec && ours(read.record) && (wanted() || known(read));
     if (found) {
-        const bool same = read.record.czxid == czxid_ || (present_ && czxid_ == 0);
+        const bool same = read.record.czxid == node_.czxid || (node_.present && node_.czxid == 0);
         if (!same) {
-            lose(errc::ownership_lost);
+            hold_.lose(errc::ownership_lost);
             // One with a TTL is written again, as it may be about to expire.
-            const bool good = read.answer == data_ && !has_ttl();
-            written_ = good ? revision_ : 0;
-            found_ = !good && !known(read);
+            const bool good = read.answer == wish_.data && !has_ttl();
+            node_.written = good ? wish_.revision : 0;
+            node_.found = !good && !known(read);
         }
-        czxid_ = read.record.czxid;
-        version_ = read.record.version;
-        written_data_ = std::move(read.answer);
-        seen_in_ = connection;
+        node_.czxid = read.record.czxid;
+        node_.version = read.record.version;
+        node_.data = std::move(read.answer);
+        node_.seen_in = connection;
     } else if (!ec && wanted()) {
-        occupied_ = true;
-        bool strangers = !our_earlier_.contains(read.record.ephemeral_owner);
+        node_.occupied = true;
+        bool strangers = !session_.earlier.contains(read.record.ephemeral_owner);
         bool joining = !calls_.empty() && calls_.front().why == purpose::keep;
-        if (strangers && joining && !wait_for_predecessor_) {
+        if (strangers && joining && !wish_.wait_for_predecessor) {
             refused(errc::already_exists);
         }
     }
-    attempts_.clear();
-    perhaps_ = false;
-    if (found && !present_)
+    node_.attempts.clear();
+    node_.perhaps = false;
+    if (found && !node_.present)
         appeared();
-    present_ = found;
+    node_.present = found;
     if (!found)
-        lose(errc::ownership_lost);
-    else if (!has_ttl())
-        hold_it();
+        hold_.lose(errc::ownership_lost);
+    else if (!has_ttl() && wish_.wanted)
+        hold_.begin();
     co_return found;
 }
 
@@ -470,27 +439,27 @@ task<bool> kept_node::write(std::uint64_t generation) {
     port& p = get_port();
     request set(p, op_code::set, path(), generation);
     // One that only has to last longer keeps what others have written.
-    set.data = written_ == revision_ ? written_data_ : data_;
-    set.version = version_;
-    const std::uint64_t revision = revision_;
+    set.data = node_.written == wish_.revision ? node_.data : wish_.data;
+    set.version = node_.version;
+    const std::uint64_t revision = wish_.revision;
     error_code ec = co_await set;
     if (!ec && !ours(set.record)) {
-        present_ = false;  // replaced since it was seen
-        lose(errc::ownership_lost);
+        node_.present = false;  // replaced since it was seen
+        hold_.lose(errc::ownership_lost);
         co_return false;
     }
     if (!ec) {
-        version_ = set.record.version;
-        found_ = false;
-        written_ = revision;
-        written_data_ = std::move(set.data);
+        node_.version = set.record.version;
+        node_.found = false;
+        node_.written = revision;
+        node_.data = std::move(set.data);
         touched(set);
         co_return true;
     }
     retry attempt(p);
     if (ec == zk_errc::no_node) {
-        present_ = false;
-        lose(errc::ownership_lost);
+        node_.present = false;
+        hold_.lose(errc::ownership_lost);
     } else if (ec == zk_errc::bad_version || not_now(attempt, ec)) {
         // Written by a request whose response was lost, or by another client: write it again.
         co_await look(generation);
@@ -504,42 +473,42 @@ task<bool> kept_node::write(std::uint64_t generation) {
 /// @return whether to try again at once
 task<bool> kept_node::dismantle(std::uint64_t generation) {
     port& p = get_port();
-    if (found_) {
+    if (node_.found) {
         // That of others stays.
-        found_ = present_ = perhaps_ = false;
-        co_return wanted_;
+        node_.found = node_.present = node_.perhaps = false;
+        co_return wish_.wanted;
     }
-    if (perhaps_ || (present_ && !seen())) {
+    if (node_.perhaps || (node_.present && !seen())) {
         // The server may lag behind and not have the node yet, or have one that is gone.
-        const bool by_data = !attempts_.empty() && kind_.mode != create_mode::ephemeral;
+        const bool by_data = !node_.attempts.empty() && kind_.mode != create_mode::ephemeral;
         request read(p, by_data ? op_code::get : op_code::exists, path(), generation);
         const std::uint64_t connection = p.status().revision;
         error_code ec = co_await behind_sync(p, read);
         if (retry(p).again(ec))
             co_return true;
-        present_ = !ec && known(read);
-        perhaps_ = false;
-        attempts_.clear();
-        version_ = read.record.version;
-        seen_in_ = connection;
+        node_.present = !ec && known(read);
+        node_.perhaps = false;
+        node_.attempts.clear();
+        node_.version = read.record.version;
+        node_.seen_in = connection;
         if (ec && ec != zk_errc::no_node)
             refused(ec, "delete");
     }
-    if (!present_ || wanted_)
-        co_return wanted_;
+    if (!node_.present || wish_.wanted)
+        co_return wish_.wanted;
     request erase(p, op_code::erase, path(), generation);
-    erase.version = version_;
+    erase.version = node_.version;
     error_code ec = co_await erase;
     if (ec == zk_errc::bad_version) {
-        seen_in_ = 0;
+        node_.seen_in = 0;
         co_return true;
     }
     retry attempt(p);
     if (not_now(attempt, ec)) {
-        perhaps_ = true;
+        node_.perhaps = true;
         co_return true;
     }
-    present_ = false;
+    node_.present = false;
     if (ec && ec != zk_errc::no_node)
         refused(ec, "delete");
     co_return false;

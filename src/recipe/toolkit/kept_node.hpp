@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "recipe/toolkit/lease_term.hpp"
+#include "recipe/toolkit/kept_hold.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include <corozk/types.hpp>
 
@@ -20,22 +20,6 @@ struct kept_node_kind {
     create_mode mode = create_mode::ephemeral;  ///< or `persistent`, `persistent_with_ttl`
     std::chrono::milliseconds ttl{0};
     create_mode parents = create_mode::container;  ///< of missing ones
-};
-
-/// Whether a keeper has its node, to the client's knowledge.
-struct node_hold {
-    bool held = false;
-    std::uint64_t revision = 0;  ///< incremented by every change
-    error_code reason;           ///< why it was lost last, unless it was given up
-};
-
-/// Is told of each change, at once.
-class hold_follower {
-public:
-    virtual void hold_changed() noexcept = 0;
-
-protected:
-    ~hold_follower() = default;
 };
 
 /// A node that is kept: it is re-created after session loss or deletion by another client, and its
@@ -88,21 +72,21 @@ public:
     void observe(signal& observer) noexcept { observer_ = &observer; }
 
     /// Until `abandon`.
-    void follow(hold_follower& follower) noexcept { follower_ = &follower; }
+    void follow(hold_follower& follower) noexcept { hold_.follow(&follower); }
 
-    const node_hold& hold() const noexcept { return hold_; }
+    const node_hold& hold() const noexcept { return hold_.state(); }
 
     /// When it is lost unless the server responds before.
     time_point held_until() const noexcept;
 
-    bool present() const noexcept { return present_ && get_port().alive(generation_); }
+    bool present() const noexcept { return node_.present && get_port().alive(session_.generation); }
     bool wanted() noexcept {
         note_calls();
-        return wanted_;
+        return wish_.wanted;
     }
     /// Why it is not wanted any more, if the server has refused it since the last `keep`.
-    const error_code& refusal() const noexcept { return refusal_; }
-    const std::string& data() const noexcept { return data_; }
+    const error_code& refusal() const noexcept { return wish_.refusal; }
+    const std::string& data() const noexcept { return wish_.data; }
 
 private:
     friend class kept_paths;
@@ -131,23 +115,42 @@ private:
     bool seen() const noexcept;
     bool has_ttl() const noexcept { return kind_.mode == create_mode::persistent_with_ttl; }
     void touched(const operation& write);
-    void hold_it();
-    void lose(error_code reason);
     task<bool> pursue(std::uint64_t generation);
     task<bool> make(std::uint64_t generation);
     task<bool> look(std::uint64_t generation);
     task<bool> write(std::uint64_t generation);
     task<bool> dismantle(std::uint64_t generation);
 
-    /// Tells of the end of the term.
-    class term_timer final : public timer_node {
-    public:
-        explicit term_timer(kept_node& node) noexcept : node_(node) {}
+    /// What its keeper wants.
+    struct wish {
+        bool wanted = false;
+        bool wait_for_predecessor = true;
+        error_code refusal;
+        std::string data;
+        std::uint64_t revision = 0;       ///< of the data
+        std::uint64_t keep_revision = 0;  ///< of the last `keep`
+    };
 
-    private:
-        void expired() noexcept override { node_.lose(errc::lease_expired); }
+    /// What is known of the node at the server.
+    struct knowledge {
+        bool present = false;
+        bool perhaps = false;                         ///< a create or delete without a response
+        std::set<std::string, std::less<>> attempts;  ///< the data of such creates
+        bool found = false;  ///< it is present, but neither created nor written by this object
+        bool occupied = false;
+        std::uint64_t seen_in =
+            0;                   ///< the state of the session (its revision) in which it was seen
+        std::int64_t czxid = 0;  ///< of the node that was created or adopted last
+        std::int32_t version = 0;
+        std::uint64_t written = 0;  ///< the revision of the data that the server has
+        std::string data;           ///< last written or read: what the server has
+    };
 
-        kept_node& node_;
+    /// The session in which it is kept.
+    struct in_session {
+        std::uint64_t generation = 0;
+        std::int64_t id = 0;
+        std::set<std::int64_t> earlier;  ///< others that the server may not have ended yet
     };
 
     const acl entries_;
@@ -157,31 +160,10 @@ private:
     alarm touch_;  ///< time to write a node with a TTL again
     std::list<call> calls_;
     signal* observer_ = nullptr;
-    hold_follower* follower_ = nullptr;
-    node_hold hold_;
-    lease_term term_;  ///< with a TTL
-    term_timer term_timer_;
-
-    bool wanted_ = false;
-    bool wait_for_predecessor_ = true;
-    error_code refusal_;
-    std::string data_;
-    std::uint64_t revision_ = 0;       ///< of the desired data
-    std::uint64_t keep_revision_ = 0;  ///< of the last `keep`
-
-    bool present_ = false;
-    bool perhaps_ = false;                         ///< a create or delete without a response
-    std::set<std::string, std::less<>> attempts_;  ///< the data of such creates
-    bool found_ = false;  ///< it is present, but neither created nor written by this object
-    bool occupied_ = false;
-    std::uint64_t seen_in_ = 0;  ///< the state of the session (its revision) in which it was seen
-    std::int64_t czxid_ = 0;     ///< of the node that was created or adopted last
-    std::uint64_t generation_ = 0;
-    std::int64_t session_ = 0;            ///< its id
-    std::set<std::int64_t> our_earlier_;  ///< sessions that the server may not have ended yet
-    std::int32_t version_ = 0;
-    std::uint64_t written_ = 0;  ///< the revision that the server has
-    std::string written_data_;   ///< last written or read: what the server has
+    kept_hold hold_;
+    wish wish_;
+    knowledge node_;
+    in_session session_;
     bool running_ = false;
     bool registered_ = false;
 };
