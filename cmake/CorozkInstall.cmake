@@ -46,6 +46,11 @@ if(BUILD_SHARED_LIBS)
 else()
     set(corozk_static ON)
 endif()
+if(COROZK_ZOOKEEPER_C_SOURCE_DIR)
+    set(corozk_bundled ON)
+else()
+    set(corozk_bundled OFF)
+endif()
 configure_package_config_file(
     "${CMAKE_CURRENT_LIST_DIR}/corozkConfig.cmake.in" "${PROJECT_BINARY_DIR}/corozkConfig.cmake"
     INSTALL_DESTINATION "${corozk_cmake_dir}"
@@ -83,19 +88,23 @@ foreach(which IN ITEMS INCLUDEDIR LIBDIR)
         set(corozk_pc_${name} "\${prefix}/${CMAKE_INSTALL_${which}}")
     endif()
 endforeach()
-set(corozk_pc_libs "-lzookeeper_st")
-cmake_path(GET ZooKeeper_ST_LIBRARY PARENT_PATH dir)
-if(NOT dir IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
-    string(PREPEND corozk_pc_libs "-L${dir} ")
+if(corozk_bundled)
+    set(corozk_pc_libs "-lm")
+else()
+    set(corozk_pc_libs "-lzookeeper_st")
+    cmake_path(GET ZooKeeper_ST_LIBRARY PARENT_PATH dir)
+    if(NOT dir IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+        string(PREPEND corozk_pc_libs "-L${dir} ")
+    endif()
+    get_property(
+        corozk_pc_needs
+        TARGET ZooKeeper::zookeeper_st
+        PROPERTY INTERFACE_LINK_LIBRARIES
+    )
+    foreach(name IN LISTS corozk_pc_needs)
+        string(APPEND corozk_pc_libs " -l${name}")
+    endforeach()
 endif()
-get_property(
-    corozk_pc_needs
-    TARGET ZooKeeper::zookeeper_st
-    PROPERTY INTERFACE_LINK_LIBRARIES
-)
-foreach(name IN LISTS corozk_pc_needs)
-    string(APPEND corozk_pc_libs " -l${name}")
-endforeach()
 if(COROZK_TLS)
     string(APPEND corozk_pc_libs " -lssl -lcrypto")
 endif()
@@ -103,20 +112,29 @@ if(COROZK_SASL)
     string(APPEND corozk_pc_libs " -lsasl2")
 endif()
 string(APPEND corozk_pc_libs " -pthread")
+set(corozk_pc_settings "")
+set(corozk_pc_uring "")
+if(COROZK_IO_URING)
+    set(corozk_pc_settings
+        " -DBOOST_ASIO_HAS_IO_URING -DBOOST_ASIO_DISABLE_EPOLL -DCOROZK_SAME_SETTINGS"
+    )
+    set(corozk_pc_uring " -luring")
+endif()
+string(APPEND corozk_pc_libs "${corozk_pc_uring}")
 if(corozk_static)
-    set(corozk_pc_cflags "")
+    set(corozk_pc_cflags "${corozk_pc_settings}")
     set(corozk_pc_requires "fmt")
     string(PREPEND corozk_pc_libs "-L\${libdir} -lcorozk ")
     set(corozk_pc_requires_private "")
     set(corozk_pc_libs_private "")
 else()
-    set(corozk_pc_cflags " -DCOROZK_SHARED")
+    set(corozk_pc_cflags " -DCOROZK_SHARED${corozk_pc_settings}")
     set(corozk_pc_requires "")
     # What the shared library needs it names itself; there is no static one beside it. (pkg-config wants
     # to see even what is required privately, and libcorozk-dev does not bring fmt's headers.)
     set(corozk_pc_requires_private "")
     set(corozk_pc_libs_private "")
-    set(corozk_pc_libs "-L\${libdir} -lcorozk -pthread")
+    set(corozk_pc_libs "-L\${libdir} -lcorozk -pthread${corozk_pc_uring}")
 endif()
 configure_file(
     "${CMAKE_CURRENT_LIST_DIR}/corozk.pc.in" "${PROJECT_BINARY_DIR}/corozk.pc" @ONLY

@@ -34,6 +34,11 @@ set(COROZK_WARN_SHADOW -Wshadow)
 if(COROZK_UNITY)
     set(COROZK_WARN_SHADOW $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>)
 endif()
+set(COROZK_ZOOKEEPER_C_SOURCE_DIR
+    ""
+    CACHE PATH "Source of ZooKeeper's C client, to be compiled into the library; empty: the installed one"
+)
+option(COROZK_IO_URING "Use Boost.Asio's io_uring (liburing-dev) in place of epoll" OFF)
 option(BUILD_SHARED_LIBS "Build shared libraries" OFF)
 set(COROZK_SANITIZE
     ""
@@ -117,13 +122,26 @@ function(corozk_configure_library target)
     target_link_libraries(
         ${target}
         PUBLIC Boost::headers Threads::Threads
-        PRIVATE fmt::fmt ZooKeeper::zookeeper_st $<BUILD_INTERFACE:corozk_project_options>
+        PRIVATE fmt::fmt $<BUILD_INTERFACE:corozk_project_options>
                 $<$<BOOL:${COROZK_TLS}>:OpenSSL::SSL> $<$<BOOL:${COROZK_SASL}>:CyrusSASL::sasl2>
     )
+    if(COROZK_ZOOKEEPER_C_SOURCE_DIR)
+        target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:ZooKeeper::zookeeper_st>)
+        corozk_bundle_zookeeper(${target})
+    else()
+        target_link_libraries(${target} PRIVATE ZooKeeper::zookeeper_st)
+    endif()
     target_compile_definitions(
         ${target} PRIVATE COROZK_BUILDING COROZK_HAS_TLS=$<BOOL:${COROZK_TLS}>
                           COROZK_HAS_SASL=$<BOOL:${COROZK_SASL}>
     )
+    # Public: these settings change Asio's classes, so that programs must have them, too.
+    if(COROZK_IO_URING)
+        target_compile_definitions(
+            ${target} PUBLIC BOOST_ASIO_HAS_IO_URING BOOST_ASIO_DISABLE_EPOLL COROZK_SAME_SETTINGS
+        )
+        target_link_libraries(${target} PUBLIC uring)
+    endif()
     get_target_property(type ${target} TYPE)
     if(type STREQUAL "SHARED_LIBRARY")
         target_compile_definitions(${target} PUBLIC COROZK_SHARED)

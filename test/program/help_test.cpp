@@ -96,6 +96,14 @@ zpty -d shell
 )"});
 }
 
+std::set<std::string> fish_offers(const std::string& words) {
+    return shell_offers(
+        {"fish",
+         "--no-config",
+         "-c",
+         "source " COROZK_COMPLETION_DIR "/corozk.fish; complete -C '" + words + "'"});
+}
+
 }  // namespace
 
 TEST_CASE("corozk --help: every command explains itself, with examples") {
@@ -200,6 +208,24 @@ TEST_CASE("corozk: completion in zsh") {
     observer().plant(path + "/deep/node");
     CHECK(zsh_offers("corozk tree " + path + "/d").count(path + "/deep") == 1);
     CHECK(zsh_offers("corozk discover " + path + "/deep n").count("node") == 1);
+}
+
+TEST_CASE("corozk: completion in fish") {
+    CHECK(fish_offers("corozk con") == std::set<std::string>{"config", "contenders"});
+    CHECK(fish_offers("corozk ") == std::set<std::string>(commands.begin(), commands.end()));
+    CHECK(fish_offers("corozk lock --dead") == std::set<std::string>{"--deadline"});
+    CHECK(fish_offers("corozk queue p") == std::set<std::string>{"put", "peek"});
+    CHECK(fish_offers("corozk wait-for --g") == std::set<std::string>{"--gone"});
+    std::string path = fresh_path();
+    observer().plant(path + "/deep/node");
+    CHECK(fish_offers("corozk tree " + path + "/d") ==
+          std::set<std::string>{path + "/deep", path + "/deep/"});
+    CHECK(fish_offers("corozk discover --one " + path + "/deep n") ==
+          std::set<std::string>{"node"});
+    // Another command, and a file.
+    CHECK(fish_offers("corozk lock /a -- corozk conten") == std::set<std::string>{"contenders"});
+    CHECK(fish_offers("corozk config put /a " COROZK_COMPLETION_DIR "/corozk.f") ==
+          std::set<std::string>{COROZK_COMPLETION_DIR "/corozk.fish"});
 }
 
 }  // namespace corozk::testing::help_test

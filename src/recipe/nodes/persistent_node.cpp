@@ -91,10 +91,9 @@ persistent_node_status persistent_node::status() const {
     return impl_ ? impl_->status() : persistent_node_status();
 }
 
-void persistent_node::start_next_status(
-    const impl_ptr& impl,
-    std::uint64_t revision,
-    any_handler<void(error_code, persistent_node_status)> handler) {
+void persistent_node::start_next_status(const impl_ptr& impl,
+                                        std::uint64_t revision,
+                                        handler_of<persistent_node_status> handler) {
     if (detail::usable_at_path(impl, handler))
         impl->wait_changed(revision, std::move(handler));
 }

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Completion for fish: the program itself knows the candidates.
+
+function __corozk_candidates
+    set -l words (commandline -opc)
+    set -l word (commandline -ct)
+    # Another command follows "--".
+    if set -l dashes (contains -i -- -- $words)
+        set -l command (string escape -- $words[(math $dashes + 1)..-1])
+        complete -C (string join ' ' -- $command "$word")
+        return
+    end
+    set -l candidates ($words[1] --complete $words[2..-1] "$word" 2>/dev/null)
+    if test (count $candidates) = 0
+        __fish_complete_path "$word"
+        return
+    end
+    string join \n -- $candidates
+    # The path may continue: of two candidates that differ only there, none ends with a space.
+    if test (count $candidates) = 1; and string match -q '/*' -- $candidates
+        echo $candidates/
+    end
+end
+
+complete -c corozk -f -a '(__corozk_candidates)'
