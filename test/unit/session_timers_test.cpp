@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/session_timers.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <vector>
+
+namespace corozk::testing::session_timers_test {
+
+using namespace corozk::detail;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Waits as a session does, and records when it was called.
+class fixture {
+public:
+    void wait(time_point due) {
+        timers_.wait(due, [this] { calls_.push_back(steady_clock::now()); });
+    }
+
+    const std::vector<time_point>& run() {
+        io_.run();
+        return calls_;
+    }
+
+private:
+    boost::asio::io_context io_;
+    session_timers timers_{io_.get_executor()};
+    std::vector<time_point> calls_;
+};
+
+}  // namespace
+
+TEST_CASE("session timers: one that is moved back causes no call at its first time") {
+    fixture f;
+    const time_point start = steady_clock::now();
+    f.wait(start + 1ms);
+    f.wait(start + 20ms);
+    REQUIRE(f.run().size() == 1);
+    CHECK(f.run().front() >= start + 20ms);
+}
+
+TEST_CASE("session timers: moved back, then forward again") {
+    fixture f;
+    const time_point start = steady_clock::now();
+    f.wait(start + 2ms);
+    f.wait(start + 1h);
+    f.wait(start + 1ms);
+    REQUIRE(f.run().size() == 1);
+    CHECK(f.run().front() >= start + 1ms);
+}
+
+TEST_CASE("session timers: nothing to wait for") {
+    fixture f;
+    f.wait(steady_clock::now() + 1h);
+    f.wait(time_point::max());
+    CHECK(f.run().empty());
+}
+
+}  // namespace corozk::testing::session_timers_test
