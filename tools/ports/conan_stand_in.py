@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""stand_in.py RECIPE WORK TEST_WORK [OPTION=VALUE]...
+"""conan_stand_in.py RECIPE WORK TEST_WORK [OPTION=VALUE]...
 
 Runs a recipe and its test package without Conan, whose classes it replaces by what they do: exporting, and
 the commands of CMake, for one build type and with the packages of this system."""
