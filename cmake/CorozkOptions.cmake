@@ -38,7 +38,7 @@ set(COROZK_ZOOKEEPER_C_SOURCE_DIR
     ""
     CACHE PATH "Source of ZooKeeper's C client, to be compiled into the library; empty: the installed one"
 )
-option(COROZK_IO_URING "Use Boost.Asio's io_uring (liburing-dev) in place of epoll" OFF)
+option(COROZK_IO_URING "Experimental: Boost.Asio's io_uring (liburing-dev) in place of epoll" OFF)
 option(BUILD_SHARED_LIBS "Build shared libraries" OFF)
 set(COROZK_SANITIZE
     ""

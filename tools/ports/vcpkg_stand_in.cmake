@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# cmake -D PORT=... -D PACKAGES=... -D BUILD=... -D FEATURES=... -P stand_in.cmake: runs a portfile without
+# cmake -D PORT=... -D PACKAGES=... -D BUILD=... -D FEATURES=... -P vcpkg_stand_in.cmake: runs a portfile without
 # vcpkg, whose functions it replaces by the commands that they run, for one build type and with the
 # packages of this system.
 
