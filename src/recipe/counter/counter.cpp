@@ -164,8 +164,11 @@ private:
             if (error_code ec = co_await load(false))
                 co_return ec;
         }
-        if (!reads_only && co_await waited_for_turn())
-            co_return error_code();
+        if (!reads_only) {
+            const bool waited = co_await waited_for_turn();
+            if (waited)
+                co_return error_code();
+        }
         outcome result = evaluate();
         // An update that does not change the value needs no write, but a server that has caught up:
         // the decision must not be based on an old value.
@@ -205,7 +208,7 @@ private:
     task<bool> waited_for_turn() {
         if (*format_ != counter_format::native || base_->missing)
             co_return false;
-        const bool patient = lost_ && backoff_.chance(port_) > 0;
+        const bool patient = lost_ && backoff_.gives_way(port_);
         const counter_turn turn = turn_of(base_->record, writer_, lost_, patient);
         // Nor when nobody has written while it waited.
         if (turn.now || waited_at_ == base_->stat.mzxid)

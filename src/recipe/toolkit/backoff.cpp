@@ -34,8 +34,8 @@ void backoff::measured(std::chrono::nanoseconds round_trip) noexcept {
     round_trip_ = (round_trip_ * 7 + std::min(round_trip, round_trip_ * 2)) / 8;
 }
 
-unsigned backoff::chance(port& p) const {
-    return static_cast<unsigned>(random_number(p)) * (failures_ + 1) / 1024;
+bool backoff::gives_way(port& p) const {
+    return random_number(p) * (std::min(failures_, 3U) + 1) >= 1024;
 }
 
 steady_clock::duration backoff::time_of(unsigned round_trips) const {

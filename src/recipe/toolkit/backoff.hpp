@@ -19,8 +19,8 @@ public:
     /// Number of recent failures, as an estimate of the number of competitors.
     unsigned failures() const noexcept { return failures_; }
 
-    /// A random number up to that of recent failures.
-    unsigned chance(port& p) const;
+    /// Whether to let others go first: the more failures, the more likely, up to three of four times.
+    bool gives_way(port& p) const;
 
     void failed() noexcept;
     void succeeded() noexcept;
