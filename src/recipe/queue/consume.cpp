@@ -100,8 +100,7 @@ task<error_code> queue_consumer::claim() {
             ++claimed_elsewhere;
             index_.claimed_elsewhere(attempt->item.name, std::make_shared<watch_signal>(wake_));
         } else if (ec == zk_errc::no_node) {
-            index_.item_gone(attempt->item.name);
-            index_.doubt_parent();
+            index_.forget_listing();
         } else if (ec == zk_errc::no_children_for_ephemerals) {
             result = errc::not_supported;
         } else {

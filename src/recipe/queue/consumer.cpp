@@ -61,11 +61,16 @@ task<error_code> queue_consumer::take_next_step() {
     if (calls_.empty())
         co_return error_code();
     read_clock();
-    switch (index_.decide(!calls_.some_cannot_wait())) {
+    switch (index_.decide(port_.status().revision, !calls_.some_cannot_wait())) {
         case next_step::list:
             co_return co_await list(nullptr);
         case next_step::wait:
             co_return co_await wait_for_items();
+        case next_step::check_parent:
+            // Claims proceed in the meantime, as a wrong one can be ended.
+            if (calls_.first() != kind::consume)
+                co_return co_await check_parent();
+            break;
         case next_step::get_available:
             break;
     }
@@ -92,10 +97,9 @@ void queue_consumer::succeeded(time_point begin) {
     backoff_.measured(port_.now() - begin);
 }
 
-/// All consumers start with the first item. The one that gets it goes on at once, the others after a
-/// random pause; all with their listings.
+/// All consumers start with the first item. The one that gets it continues with its listing; the
+/// others list again after a random pause.
 void queue_consumer::failed() {
-    index_.doubt_parent();
     last_attempt_ = attempt_result::failed;
     backoff_.failed();
 }

@@ -64,6 +64,7 @@ private:
     task<error_code> list(watch_signal* newcomers);
     task<error_code> wait_for_items();
     task<error_code> watch_claims_elsewhere(std::size_t most = std::string::npos);
+    task<error_code> check_parent();
     bool parent_seen(const stat& record);
     void drop_claim_watches();
     void doubt_parent_soon();

@@ -67,7 +67,7 @@ bool item_index::parent_seen(std::int64_t czxid, std::uint64_t revision) {
     return true;
 }
 
-next_step item_index::decide(bool all_calls_can_wait) {
+next_step item_index::decide(std::uint64_t revision, bool all_calls_can_wait) {
     const bool none = available(1).empty();
     const bool outdated = state_ == listing_state::outdated;
     // In a queue with due times a listing would be followed by another one with a watch.
@@ -75,7 +75,7 @@ next_step item_index::decide(bool all_calls_can_wait) {
         return next_step::wait;
     if (outdated && (none || names_.ranked()))
         return next_step::list;
-    return next_step::get_available;
+    return is_sure_of_parent(revision) ? next_step::get_available : next_step::check_parent;
 }
 
 std::vector<available_item> item_index::next(std::size_t count, std::size_t skipped) {

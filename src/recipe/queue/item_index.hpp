@@ -44,7 +44,8 @@ struct claimed_item {
 enum class next_step : std::uint8_t {
     list,           ///< the listing is outdated or used up
     wait,           ///< list with a watch: no item is available to any of the calls
-    get_available,  ///< read, delete or claim the items of `next`, having checked the parent
+    check_parent,   ///< check whether the parent is still the listed one
+    get_available,  ///< read, delete or claim the items of `next`
 };
 
 /// A consumer's view of the items: which exist, which are in flight, and when to list again. Events
@@ -108,7 +109,7 @@ public:
 
     // Decisions.
 
-    next_step decide(bool all_calls_can_wait);
+    next_step decide(std::uint64_t revision, bool all_calls_can_wait);
 
     /// The first available items, without the first `skipped` ones.
     std::vector<available_item> next(std::size_t count, std::size_t skipped = 0);
@@ -129,14 +130,6 @@ public:
 
     /// Forgets the contents of these items, even if they were not deleted.
     void delete_tried(const std::vector<available_item>& items, bool deleted);
-
-    /// Another client has got it; or the parent is another one, which the caller makes sure of. The
-    /// listing serves on, but says no longer that there are no other items.
-    void item_gone(const std::string& name) {
-        gone_.insert(name);
-        contents_.erase(name);
-        state_ = listing_state::outdated;
-    }
 
     void claimed(const std::string& name) { own_claims_.insert(name); }
     void claim_ended(const std::string& name, bool acknowledged);

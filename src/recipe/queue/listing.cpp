@@ -92,6 +92,17 @@ void queue_consumer::drop_claim_watches() {
         forget_watch(port_, *item.watch, watch_kind::children, settings_->item_path(item.name));
 }
 
+/// After an idle time or a lost connection: checks whether the parent is still the listed one.
+task<error_code> queue_consumer::check_parent() {
+    request exists(port_, op_code::exists, settings_->path);
+    error_code ec = co_await exists;
+    if (ec && ec != zk_errc::no_node)
+        co_return ec;
+    if (parent_seen(exists.record))
+        index_.forget_listing();
+    co_return error_code();
+}
+
 /// @return whether it is a different one
 bool queue_consumer::parent_seen(const stat& record) {
     const bool other = index_.parent_seen(record.czxid, port_.status().revision);

@@ -108,10 +108,7 @@ task<error_code> queue_consumer::take() {
     } else if (ec == zk_errc::not_empty) {
         const std::string& name = batch[*outcome.failed].name;
         index_.claimed_elsewhere(name, std::make_shared<watch_signal>(wake_));
-    } else if (ec == zk_errc::no_node) {
-        index_.item_gone(batch[*outcome.failed].name);
-        failed();
-    } else if (ec == zk_errc::bad_version) {
+    } else if (ec == zk_errc::no_node || ec == zk_errc::bad_version) {
         failed();
         index_.forget_listing();
     } else {
@@ -120,33 +117,14 @@ task<error_code> queue_consumer::take() {
     co_return error_code();
 }
 
-/// Reads the batch and removes items that do not exist: all if their parent is another one.
+/// Reads the batch and removes items that do not exist.
 task<error_code> queue_consumer::read(std::vector<available_item>& batch) {
     item_reads reads(port_, *settings_, batch);
-    request parent(port_, op_code::exists, settings_->path);
-    const bool sure = sure_of_parent();
-    if (!sure)
-        parent.send();
     error_code ec = co_await reads.finish();
-    const bool complete = std::all_of(
-        batch.begin(), batch.end(), [](const auto& item) { return item.content.has_value(); });
-    if (!sure || (!ec && !complete)) {
-        error_code checked = co_await parent;
-        if (checked && checked != zk_errc::no_node)
-            ec = checked;
-        if (!ec && parent_seen(parent.record)) {
-            index_.forget_listing();
-            batch.clear();
-        }
-    }
-    if (ec)
-        co_return ec;
-    // Another client has got them, and not those after them.
-    std::erase_if(batch, [this](const available_item& item) {
-        if (!item.content)
-            index_.item_gone(item.name);
-        return !item.content;
-    });
+    // All clients take the first items: if some are missing, others soon will be.
+    std::size_t gone = std::erase_if(batch, [](const auto& item) { return !item.content; });
+    if (!ec && gone > 0)
+        index_.forget_listing();
     co_return ec;
 }
 
