@@ -14,7 +14,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <stdexcept>
+#include <vector>
 
 namespace corozk::bench {
 
@@ -30,10 +32,18 @@ std::vector<counting> all_kinds(const settings& s) {
     return kinds;
 }
 
+/// The additions made so far.
+struct tally {
+    std::vector<std::size_t> of_each;
+    std::size_t of_all = 0;
+    std::optional<std::size_t> least;  ///< of one client, when the first one was done
+};
+
 /// One after the other; each result is larger than the one before.
 boost::asio::awaitable<void> add_some(counter& c,
                                       std::size_t count,
-                                      std::size_t& done,
+                                      std::size_t who,
+                                      tally& done,
                                       latencies& all) {
     std::int64_t last = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -43,8 +53,11 @@ boost::asio::awaitable<void> add_some(counter& c,
         if (value <= last)
             throw std::logic_error("the counter went backwards");
         last = value;
-        ++done;
+        ++done.of_each[who];
+        ++done.of_all;
     }
+    if (!done.least)
+        done.least = *std::min_element(done.of_each.begin(), done.of_each.end());
 }
 
 }  // namespace
@@ -69,19 +82,22 @@ boost::asio::awaitable<void> measure_counter(job& j, const counting& kind, resul
 
     std::size_t each = std::max<std::size_t>(kind.operations / kind.clients, 1);
     std::size_t total = each * kind.clients;
-    std::size_t done = 0;
+    tally done;
+    done.of_each.resize(kind.clients);
     latencies all;
     all.reserve(total);
     work_figures figures(clients);
     auto executor = co_await boost::asio::this_coro::executor;
     crew adders(executor, j.on.shown());
     for (std::size_t i = 0; i < kind.clients; ++i) {
-        adders.add(add_some(counters[i % counters.size()], each, done, all));
+        adders.add(add_some(counters[i % counters.size()], each, i, done, all));
     }
-    double seconds = co_await adders.finish("counting: " + kind.title(), done, total);
+    double seconds = co_await adders.finish("counting: " + kind.title(), done.of_all, total);
     figures.add_to(r, static_cast<double>(total));
     r.add("ops_per_s", static_cast<double>(total) / seconds);
+    r.add("least_share", static_cast<double>(*done.least) / static_cast<double>(each));
     r.add("latency_us.p50", all.p50()).add("latency_us.p99", all.p99());
+    r.add("latency_us.max", all.max());
     r.add(all);
 
     std::int64_t value = co_await counters.back().get();
@@ -93,7 +109,16 @@ boost::asio::awaitable<void> measure_counter(job& j, const counting& kind, resul
 }
 
 boost::asio::awaitable<void> run_counter(job& j) {
-    table t({"", "additions/s", "/ floor", "p50", "p99", "requests", "bytes", "CPU/addition"});
+    table t({"",
+             "additions/s",
+             "/ floor",
+             "p50",
+             "p99",
+             "longest",
+             "fairness",
+             "requests",
+             "bytes",
+             "CPU/addition"});
     result floor;
     for (const counting& kind : all_kinds(j.wanted)) {
         result row;
@@ -117,6 +142,8 @@ boost::asio::awaitable<void> run_counter(job& j) {
                with_spread(row, "floor_ratio", ratio_text),
                microseconds_text(row.median("latency_us.p50")),
                microseconds_text(row.median("latency_us.p99")),
+               microseconds_text(row.median("latency_us.max")),
+               fmt::format("{:.2f}", row.median("least_share")),
                figure_text(row.median("requests_per_operation")),
                bytes_text(row.median("bytes_per_operation")),
                fmt::format("{:.1f} us", row.median("client_cpu_us_per_operation"))});
@@ -126,7 +153,9 @@ boost::asio::awaitable<void> run_counter(job& j) {
     j.output += fmt::format(
         "\nfloor: conditional sets of one node, one after the other, bare C client, measured "
         "around "
-        "each row: {}/s\n{} additions in each row; requests and bytes per addition; medians, with "
+        "each row: {}/s\n{} additions in each row; requests and bytes per addition; fairness: the "
+        "fewest additions of "
+        "a client when the first one has done all of its own, as a part of these; medians, with "
         "(least .. most)\n",
         with_spread(floor, "ops_per_s", count_text),
         count_text(static_cast<double>(j.wanted.operations)));

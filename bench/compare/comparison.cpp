@@ -48,8 +48,9 @@ std::vector<std::unique_ptr<comparison>> all_comparisons(const comparison_sizes&
     add(compare_queue(sizes.items, 1));
     add(compare_queue(sizes.items, std::min<std::size_t>(sizes.items, 20)));
     add(compare_acknowledged_queue(sizes.acknowledged_items));
-    add(compare_counter(1, sizes.operations));
-    add(compare_counter(16, sizes.operations));
+    add(compare_counter(1, false, sizes.operations));
+    add(compare_counter(16, false, sizes.operations));
+    add(compare_counter(16, true, sizes.operations));
     add(compare_cache(std::max<std::size_t>(sizes.operations / 2, 10)));
     for (std::size_t waiters : sizes.most)
         add(compare_joining(waiters));

@@ -93,7 +93,9 @@ std::unique_ptr<comparison> compare_joining(std::size_t waiters);
 std::unique_ptr<comparison> compare_uncontended(std::size_t operations);
 std::unique_ptr<comparison> compare_queue(std::size_t items, std::size_t workers);
 std::unique_ptr<comparison> compare_acknowledged_queue(std::size_t items);
-std::unique_ptr<comparison> compare_counter(std::size_t clients, std::size_t operations);
+std::unique_ptr<comparison> compare_counter(std::size_t clients,
+                                            bool own_sessions,
+                                            std::size_t operations);
 std::unique_ptr<comparison> compare_barrier(std::size_t members);
 std::unique_ptr<comparison> compare_cache(std::size_t operations);
 

@@ -10,20 +10,24 @@ namespace corozk::bench {
 
 namespace {
 
-/// Additions to one number. Our clients share an object, as coroutines of one program do; the
-/// peers' have a session and a thread each.
+/// Additions to one number. Our clients share an object, as coroutines of one program do, unless they
+/// are to have a session each; the peers' have that and a thread each.
 class counter_comparison : public comparison {
 public:
-    counter_comparison(std::size_t clients, std::size_t operations)
-        : clients_(clients), operations_(operations) {}
+    counter_comparison(std::size_t clients, bool own_sessions, std::size_t operations)
+        : clients_(clients), own_sessions_(own_sessions), operations_(operations) {}
 
     bool has(std::string_view peer) const override { return peer != "zookeeper"; }
-    std::string family() const override { return fmt::format("counter {}", clients_); }
+    std::string family() const override {
+        return fmt::format("counter {}{}", clients_, own_sessions_ ? " sessions" : "");
+    }
 
     std::vector<comparison_part> parts() const override {
         comparison_part part;
-        part.title =
-            clients_ == 1 ? "counter, 1 client" : fmt::format("counter, {} clients", clients_);
+        part.title = "counter, 1 client";
+        if (clients_ > 1)
+            part.title =
+                fmt::format("counter, {} {}", clients_, own_sessions_ ? "sessions" : "clients");
         part.key = "ops_per_s";
         part.per = "operation";
         part.is_rate = true;
@@ -32,11 +36,13 @@ public:
 
     void describe(result& row) const override {
         row.set("workload", "counter").set("recipe", "counter").set("waiters", clients_);
+        row.set("sessions", own_sessions_ ? clients_ : 1);
     }
 
     boost::asio::awaitable<void> ours(job& j, rows r) override {
         counting kind;
         kind.clients = clients_;
+        kind.own_sessions = own_sessions_;
         kind.operations = operations_ * (clients_ > 1 ? 5 : 1);  // quick, or it is over at once
         co_await measure_counter(j, kind, r[0]);
     }
@@ -64,13 +70,16 @@ private:
     }
 
     std::size_t clients_;
+    bool own_sessions_;
     std::size_t operations_;
 };
 
 }  // namespace
 
-std::unique_ptr<comparison> compare_counter(std::size_t clients, std::size_t operations) {
-    return std::make_unique<counter_comparison>(clients, operations);
+std::unique_ptr<comparison> compare_counter(std::size_t clients,
+                                            bool own_sessions,
+                                            std::size_t operations) {
+    return std::make_unique<counter_comparison>(clients, own_sessions, operations);
 }
 
 }  // namespace corozk::bench

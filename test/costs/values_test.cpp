@@ -26,6 +26,11 @@ TEST_CASE("costs: counter") {
                 [&]() -> awaitable<void> { co_await mine.compare_and_set(100, 200); });
         m.run([&]() -> awaitable<void> { co_await theirs.add(1); });
         m.count("add after somebody else's", add);
+        // It is this one's turn; after 16 it lets the other one have its own.
+        m.count("20 additions, one by one, after somebody else's", [&]() -> awaitable<void> {
+            for (int i = 0; i < 20; ++i)
+                co_await mine.add(1);
+        });
     });
 }
 

@@ -5,9 +5,11 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <random>
+#include <utility>
 
 namespace corozk::testing::counter_test {
 
@@ -290,6 +292,109 @@ TEST_CASE("in the formats of others a lost answer is decided only if nobody can 
     CHECK(verdict(3, 5, 101) == counter_verdict::not_applied);
     CHECK(verdict(2, 5, 101) == counter_verdict::unknown);
     CHECK(verdict(3, 6, 102) == counter_verdict::unknown);
+}
+
+namespace {
+
+/// The record after these writers' updates, one after the other.
+counter_record written_by(std::initializer_list<std::pair<const char*, int>> turns) {
+    counter_record record = record_of(0);
+    for (const auto& [writer, updates] : turns) {
+        for (int i = 0; i < updates; ++i)
+            record = advance(record, 0, writer, 1, 64);
+    }
+    return record;
+}
+
+constexpr int full = static_cast<int>(longest_turn);
+
+bool may_go(const counter_record& record, std::string_view writer, bool patient = false) {
+    return turn_of(record, writer, true, patient).now;
+}
+
+unsigned pause(const counter_record& record, std::string_view writer, bool patient = false) {
+    const counter_turn turn = turn_of(record, writer, true, patient);
+    CHECK_FALSE(turn.now);
+    return turn.pause;
+}
+
+}  // namespace
+
+TEST_CASE("a counter's only writer never waits") {
+    CHECK(may_go(record_of(0), "aa"));
+    for (int updates : {1, full - 1, full, 2 * full, 1000}) {
+        CHECK(may_go(written_by({{"aa", updates}}), "aa"));
+        CHECK_FALSE(has_rivals(written_by({{"aa", updates}}), "aa"));
+    }
+}
+
+TEST_CASE("a counter's writer goes on until its turn is over, then lets the others have theirs") {
+    for (int updates = 1; updates < full; ++updates)
+        CHECK(may_go(written_by({{"bb", full}, {"cc", full}, {"aa", updates}}), "aa"));
+    // Half a turn for each of them: they may not need all of it.
+    CHECK(pause(written_by({{"bb", full}, {"aa", full}}), "aa") == full / 2);
+    CHECK(pause(written_by({{"bb", full}, {"cc", full}, {"aa", full}}), "aa") == full);
+    // Nobody came: the next turn.
+    CHECK(may_go(written_by({{"bb", full}, {"aa", full + 1}}), "aa"));
+    CHECK_FALSE(may_go(written_by({{"bb", full}, {"aa", 2 * full}}), "aa"));
+}
+
+TEST_CASE("a counter's writer that lost a race waits for those that have waited longer") {
+    const counter_record record =
+        written_by({{"aa", full}, {"bb", full}, {"cc", full}, {"dd", full - 3}});
+    // It reads before the last update of the current turn, so as not to be late.
+    CHECK(pause(record, "aa") == 2);
+    CHECK(pause(record, "bb") == 2 + full / 2);
+    CHECK(pause(record, "cc") == 2 + full);
+    const counter_record over =
+        written_by({{"aa", full}, {"bb", full}, {"cc", full}, {"dd", full}});
+    CHECK(may_go(over, "aa"));
+    CHECK(pause(over, "bb") == full / 2);
+    CHECK(pause(over, "cc") == full);
+    CHECK(pause(over, "dd") == full + full / 2);
+    // One that has not lost anything tries: nobody may be competing.
+    for (const char* writer : {"aa", "bb", "cc", "ee"})
+        CHECK(turn_of(record, writer, false, false).now);
+}
+
+TEST_CASE("a counter's turns are expected to be as long as they lately were, or longer") {
+    CHECK(may_go(written_by({{"aa", 1}, {"bb", 1}, {"cc", 1}}), "aa"));
+    CHECK(pause(written_by({{"aa", 1}, {"bb", 1}, {"cc", 1}}), "bb") == 1);
+    CHECK(pause(written_by({{"aa", 4}, {"bb", 4}, {"cc", 4}}), "aa") == 2);
+}
+
+TEST_CASE("a counter's writer that the record does not know goes by chance") {
+    const counter_record over = written_by({{"aa", full}, {"bb", full}});
+    CHECK(may_go(over, "ee"));
+    CHECK(pause(over, "ee", true) == full / 2);
+    CHECK(pause(written_by({{"aa", full}, {"bb", full - 2}}), "ee") == 1);
+    // Whoever writes alone does not know of it.
+    CHECK(may_go(written_by({{"aa", 5}}), "ee"));
+    CHECK(pause(written_by({{"aa", 5}}), "ee", true) == 1);
+}
+
+TEST_CASE("a counter's writers that have missed two rounds are not waited for") {
+    const counter_record missed = written_by({{"bb", 1}, {"aa", 3 * full}});
+    CHECK(has_rivals(missed, "aa"));
+    CHECK_FALSE(may_go(missed, "aa"));
+    const counter_record gone = written_by({{"bb", 1}, {"aa", 4 * full}});
+    CHECK_FALSE(has_rivals(gone, "aa"));
+    CHECK(has_rivals(gone, "bb"));
+    CHECK(may_go(gone, "aa"));
+    // But come first when they come back.
+    const counter_record back = written_by({{"bb", 1}, {"aa", 3 * full}, {"cc", full}});
+    CHECK(may_go(back, "bb", true));
+    CHECK(pause(back, "aa") == full / 2);
+}
+
+TEST_CASE("a counter's table that makes no sense makes nobody wait for ever") {
+    counter_record record = record_of(0);
+    record.revision = 5;
+    record.writers = {{"aa", 1, 9}, {"bb", 1, 9}, {"cc", 1, largest}};
+    for (const char* writer : {"aa", "bb", "cc", "ee"}) {
+        const counter_turn turn = turn_of(record, writer, true, false);
+        CHECK((turn.now || turn.pause <= 4 * longest_turn));
+    }
 }
 
 }  // namespace corozk::testing::counter_test

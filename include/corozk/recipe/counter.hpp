@@ -55,6 +55,9 @@ struct counter_exchange {
  * was applied, even if others have written since. Updates that are started while another is in
  * flight are combined into one request; each gets its own result.
  *
+ * Objects that compete take turns (format `native`): one makes up to 16 updates in a row, of one
+ * request each, then lets the others have their turns, those first that have waited longest.
+ *
  * The formats of Curator and Kazoo have no room for such a record. Updates are still never applied
  * twice, but one whose response was lost is reported as `zk_errc::connection_loss` (outcome
  * unknown) if another client may have written since, or if the new value equals the one written.

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -27,6 +28,7 @@ struct counter_base {
     bool missing = false;
     bool fresh = false;   ///< read after all operations of the current batch were started
     bool synced = false;  ///< read from a server that had caught up
+    time_point as_of{};
 };
 
 /// A single driver serves all operations. It has one update in flight at a time, and combines the
@@ -127,17 +129,15 @@ private:
 
     task<> work() {
         for (;;) {
-            if (current_.empty()) {
-                current_.swap(waiting_);
-                if (base_)
-                    base_->fresh = false;
-            }
+            if (current_.empty())
+                lost_ = false;
+            if (base_ && !waiting_.empty())
+                base_->fresh = false;
+            std::move(waiting_.begin(), waiting_.end(), std::back_inserter(current_));
+            waiting_.clear();
             std::erase_if(current_, [](const entry& e) { return !e.waiting(); });
-            if (current_.empty()) {
-                if (waiting_.empty())
-                    co_return;
-                continue;
-            }
+            if (current_.empty())
+                co_return;
             error_code ec = co_await step();
             if (ec) {
                 fail_all(current_, ec);
@@ -151,16 +151,23 @@ private:
         bool reads_only = std::all_of(current_.begin(), current_.end(), [](const entry& e) {
             return e.operation == counter_operation::read;
         });
-        if (unsigned others = rivals(); others > 0 && !reads_only) {
+        if (!reads_only && *format_ != counter_format::native && backoff_.failures() > 0) {
             // A competitor's write makes the base obsolete: an attempt reads and writes, two round
             // trips.
             auto over = [this] { return stopped(); };
-            co_await backoff_.pause(port_, wake_, 2 * others, over);
+            co_await backoff_.pause(port_, wake_, 2 * backoff_.failures(), over);
             base_.reset();
         }
+        if (!reads_only && is_obsolete())
+            base_.reset();
         if (!base_) {
             if (error_code ec = co_await load(false))
                 co_return ec;
+        }
+        if (!reads_only) {
+            const bool waited = co_await waited_for_turn();
+            if (waited)
+                co_return error_code();
         }
         outcome result = evaluate();
         // An update that does not change the value needs no write, but a server that has caught up:
@@ -190,11 +197,28 @@ private:
         co_return co_await update(std::move(attempt));
     }
 
-    /// The estimated number of other writers.
-    unsigned rivals() const {
-        if (*format_ != counter_format::native)
-            return backoff_.failures();
-        return base_ ? rivals_of(base_->record, writer_) : 0;
+    /// Whether another writer is likely to have written since.
+    bool is_obsolete() const {
+        return *format_ == counter_format::native && base_ &&
+               port_.now() - base_->as_of > backoff_.time_of(2) &&
+               has_rivals(base_->record, writer_);
+    }
+
+    /// Lets other writers have their turns. If it has waited, the node must be read again.
+    task<bool> waited_for_turn() {
+        if (*format_ != counter_format::native || base_->missing)
+            co_return false;
+        const bool patient = lost_ && backoff_.gives_way(port_);
+        const counter_turn turn = turn_of(base_->record, writer_, lost_, patient);
+        // Nor when nobody has written while it waited.
+        if (turn.now || waited_at_ == base_->stat.mzxid)
+            co_return false;
+        waited_at_ = base_->stat.mzxid;
+        lost_ = true;
+        auto over = [this] { return stopped(); };
+        co_await backoff::wait(port_, wake_, backoff_.time_of(turn.pause), over);
+        base_.reset();
+        co_return true;
     }
 
     /// Applies the current batch to the base.
@@ -227,6 +251,7 @@ private:
         base_->stat = read.record;
         base_->fresh = true;
         base_->synced = synced;
+        base_->as_of = port_.now();
         return true;
     }
 
@@ -303,6 +328,7 @@ private:
         } else {
             base_->record = std::move(attempt.result);
             base_->stat = write.record;
+            base_->as_of = port_.now();
         }
         backoff_.succeeded();
         deliver();
@@ -320,6 +346,7 @@ private:
         }
         if (ec == zk_errc::bad_version || ec == zk_errc::no_node || ec == zk_errc::node_exists) {
             backoff_.failed();
+            lost_ = true;
             base_.reset();
             co_return error_code();
         }
@@ -382,6 +409,8 @@ private:
     bool running_ = false;
     std::uint64_t updated_in_ = 0;  ///< the session whose server has the last update; 0: none
     backoff backoff_{std::chrono::microseconds(200)};
+    bool lost_ = false;           ///< the current batch has lost a race, or waited for its turn
+    std::int64_t waited_at_ = 0;  ///< the node's last change when it waited
 };
 
 }  // namespace detail

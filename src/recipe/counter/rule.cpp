@@ -4,6 +4,7 @@
 #include "operation/read_number.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -99,6 +100,30 @@ bool only_updated_since(const counter_attempt& attempt,
         static_cast<std::uint32_t>(stat.version) - static_cast<std::uint32_t>(attempt.stat.version);
     return stat.czxid == attempt.stat.czxid &&
            sets == static_cast<std::uint32_t>(seen.revision - attempt.base.revision);
+}
+
+/// 0 if it is not in the table.
+std::uint64_t revision_of(const counter_record& record, std::string_view writer) noexcept {
+    for (const counter_writer& w : record.writers) {
+        if (w.name == writer)
+            return w.revision;
+    }
+    return 0;
+}
+
+/// The last revisions of the writers that take turns, the latest first. One that has missed about two
+/// rounds is not among them.
+std::vector<std::uint64_t> recent_turns(const counter_record& record) {
+    std::vector<std::uint64_t> last;
+    last.reserve(record.writers.size());
+    for (const counter_writer& writer : record.writers)
+        last.push_back(writer.revision);
+    std::sort(last.begin(), last.end(), std::greater<>());
+    std::size_t count = 0;
+    while (count < last.size() && record.revision <= last[count] + (2 * count + 1) * longest_turn)
+        ++count;
+    last.resize(count);
+    return last;
 }
 
 std::string print_big_endian(std::int64_t value, std::size_t size) {
@@ -203,14 +228,41 @@ counter_record advance(const counter_record& base,
     return next;
 }
 
-unsigned rivals_of(const counter_record& record, std::string_view writer) noexcept {
-    constexpr std::uint64_t lately = 256;
-    unsigned count = 0;
-    for (const counter_writer& w : record.writers) {
-        if (w.name != writer && w.revision + lately > record.revision)
-            ++count;
+bool has_rivals(const counter_record& record, std::string_view writer) {
+    const std::size_t own = revision_of(record, writer) == record.revision ? 1 : 0;
+    return record.writers.size() > own && recent_turns(record).size() > own;
+}
+
+counter_turn turn_of(const counter_record& record,
+                     std::string_view writer,
+                     bool lost,
+                     bool patient) {
+    counter_turn turn;
+    const std::uint64_t own = revision_of(record, writer);
+    const bool leads = own == record.revision;
+    if (leads ? record.writers.size() < 2 : !lost)
+        return turn;
+    const std::vector<std::uint64_t> last = recent_turns(record);
+    std::uint64_t done = 1;      // of the current turn
+    std::uint64_t expected = 1;  // the length of a turn: more than the average, as turns grow
+    if (last.size() > 1) {
+        done = (record.revision - last[1] - 1) % longest_turn + 1;
+        expected = 2 * ((record.revision - last.back()) / (last.size() - 1)) - 1;
+        expected = std::min(expected, longest_turn);
     }
-    return count;
+    if (leads && (last.size() < 2 || done < longest_turn))
+        return turn;
+    const std::uint64_t left = !leads && expected > done ? expected - done : 0;
+    // Those that have waited longer. Half of their time, as not all of them need it.
+    std::uint64_t before = patient ? 1 : 0;
+    if (own > 0) {
+        before = static_cast<std::uint64_t>(
+            std::count_if(last.begin(), last.end(), [own](auto other) { return other < own; }));
+    }
+    turn.now = left + before == 0;
+    turn.pause = static_cast<unsigned>(left - std::min<std::uint64_t>(left, 1) +
+                                       (before * expected + 1) / 2);
+    return turn;
 }
 
 counter_verdict judge(counter_format format,

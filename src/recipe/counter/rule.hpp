@@ -76,8 +76,29 @@ counter_record advance(const counter_record& base,
                        std::uint64_t operation,
                        std::size_t remembered_writers);
 
-/// The number of other writers in the record.
-unsigned rivals_of(const counter_record& record, std::string_view writer) noexcept;
+// Writers that compete take turns, in the order in which the record shows that they wrote last. The one
+// whose turn it is knows what it wrote, so that each of its updates is a single conditional set; the
+// read and the set of another one cannot come in between. After `longest_turn` updates it waits until
+// all others have had theirs. This is only about when to try: it is the version that decides.
+
+/// The number of updates in a row that a writer makes while others want to.
+inline constexpr std::uint64_t longest_turn = 16;
+
+/// Whether writers other than this one have had a turn lately.
+bool has_rivals(const counter_record& record, std::string_view writer);
+
+/// Whether a writer should try now.
+struct counter_turn {
+    bool now = true;
+    unsigned pause = 0;  ///< otherwise: the round trips until it should read the record again
+};
+
+/// @param lost     whether it has lost a race, or has waited, since its last update
+/// @param patient  whether one that is not in the record, as many others may be, lets another turn pass
+counter_turn turn_of(const counter_record& record,
+                     std::string_view writer,
+                     bool lost,
+                     bool patient);
 
 /// An update whose response was lost.
 struct counter_attempt {

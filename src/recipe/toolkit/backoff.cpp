@@ -30,12 +30,21 @@ void backoff::succeeded() noexcept {
 }
 
 void backoff::measured(std::chrono::nanoseconds round_trip) noexcept {
-    round_trip_ = (round_trip_ * 7 + round_trip) / 8;
+    // A slow one alone says little.
+    round_trip_ = (round_trip_ * 7 + std::min(round_trip, round_trip_ * 2)) / 8;
+}
+
+bool backoff::gives_way(port& p) const {
+    return random_number(p) * (std::min(failures_, 3U) + 1) >= 1024;
+}
+
+steady_clock::duration backoff::time_of(unsigned round_trips) const {
+    return std::chrono::duration_cast<steady_clock::duration>(
+        std::min(round_trip_ * round_trips, longest_pause));
 }
 
 steady_clock::duration backoff::random_delay(port& p, unsigned round_trips) const {
-    auto window = std::min(round_trip_ * round_trips, longest_pause);
-    return std::chrono::duration_cast<steady_clock::duration>(window * random_number(p) / 1024);
+    return time_of(round_trips) * random_number(p) / 1024;
 }
 
 }  // namespace corozk::detail
