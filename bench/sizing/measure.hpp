@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sizing/model.hpp"
+#include "stage.hpp"
+
+namespace corozk::bench {
+
+/// Measures what the model is fed with, on the servers of this run; takes some ten seconds.
+server_costs measure_costs(stage& on);
+
+}  // namespace corozk::bench
