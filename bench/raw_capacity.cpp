@@ -71,18 +71,4 @@ double raw_loop::transactions_per_second(std::size_t count, std::size_t in_fligh
     return rate;
 }
 
-double raw_loop::watched_erases_per_second(std::size_t count, std::size_t in_flight) {
-    raw_session& a = *first_;
-    raw_session& b = *second_;
-    run_all(a, kind::create, count, in_flight, false);
-    b.synchronise(folder_);
-    run_all(b, kind::exists, count, in_flight, true);
-    std::size_t seen = b.events;
-    auto began = clock::now();
-    run_all(a, kind::erase, count, in_flight, false);
-    while (b.events - seen < count)
-        step();
-    return static_cast<double>(count) / to_seconds(clock::now() - began);
-}
-
 }  // namespace corozk::bench

@@ -58,9 +58,6 @@ public:
     /// The same with transactions of four: a check, a create, a delete, a set.
     double transactions_per_second(std::size_t count, std::size_t in_flight);
 
-    /// Deletes of nodes that the other session watches: deletes with their events.
-    double watched_erases_per_second(std::size_t count, std::size_t in_flight);
-
     /// Sets one node again and again, each time at the version that the last set made. @return the
     /// time of each.
     latencies conditional_sets(std::size_t count);

@@ -4,9 +4,11 @@
 #include "sizing/model.hpp"
 #include "stage.hpp"
 
+#include <boost/asio/awaitable.hpp>
+
 namespace corozk::bench {
 
 /// Measures what the model is fed with, on the servers of this run; takes some ten seconds.
-server_costs measure_costs(stage& on);
+boost::asio::awaitable<server_costs> measure_costs(stage& on);
 
 }  // namespace corozk::bench

@@ -58,7 +58,7 @@ lock_demand demand_for(const job& j, std::size_t waiters) {
 }
 
 boost::asio::awaitable<void> run_sizing(job& j) {
-    server_costs costs = measure_costs(j.on);
+    server_costs costs = co_await measure_costs(j.on);
     table t({"waiters", "", "turns/s", "server load", "hand-over", "busy for a turn"});
     std::string limits;
     for (std::size_t i = 0; i < sized_forms.size(); ++i) {
@@ -101,7 +101,6 @@ boost::asio::awaitable<void> run_sizing(job& j) {
     j.output +=
         "\na turn: a release, the next one's grant, and that who has released it queues again; the "
         "figures are predicted, see doc/sizing.md\n";
-    co_return;
 }
 
 void defaults_of_sizing(settings& s) {

@@ -19,7 +19,8 @@ TEST_CASE("open loop: requests that are due while the server stands still count 
     for (auto what : {open_loop::request::get, open_loop::request::set}) {
         open_loop loop(zookeeper.hosts(), "/", 10'000, what, per_second);
         auto passed = [&loop](bench::clock::time_point t) { return loop.has_passed(t); };
-        eventually([&] { return passed(bench::clock::now()); });
+        auto begun = bench::clock::now();
+        eventually([&] { return passed(begun); });
         zookeeper.stop();
         auto stopped = bench::clock::now();
         while (bench::clock::now() < stopped + standstill)
