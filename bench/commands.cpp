@@ -273,7 +273,7 @@ std::span<const command> all_commands() {
             "average time for a client to finish, beside that of the paper's table 3, by the "
             "recipes page's double barrier (textbook) and by corozk's. The paper's machines were "
             "others: what says something is the ratio of the two that run here, and the requests "
-            "for each operation. About ten minutes.",
+            "for each operation. Up to half an hour.",
             {"--members", "--barriers", "--implementation"},
             defaults_of_paper,
             run_paper},
@@ -314,7 +314,7 @@ std::span<const command> all_commands() {
             "report",
             "a page with pictures: compare and herd, or what was measured before",
             "Runs compare and herd as they are by default and puts what they measured into one "
-            "report; takes about ten minutes. --from makes the report from files that --json "
+            "report; takes about fifteen minutes. --from makes the report from files that --json "
             "wrote, of these or of other commands, which measures nothing. The folder gets "
             "index.html (self-contained), the pictures as SVG with gnuplot's scripts, the latency "
             "distributions in HdrHistogram's percentile format (.hgrm), and rows.json.",
