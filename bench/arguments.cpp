@@ -230,8 +230,13 @@ constexpr std::array options{
            [](settings& s, std::string_view v) { s.only = v; }},
     option{"--releases",
            "N",
-           "how many releases to look at (default 5)",
+           "how many releases to look at (default 30)",
            [](settings& s, std::string_view v) { s.releases = to_number(v, 1, 1'000); }},
+    option{"--load",
+           "P[,P...]",
+           "others use so many per cent of the servers' capacity (default 0,10,30,50,70,90; of "
+           "`sizing` one number, 0)",
+           [](settings& s, std::string_view v) { s.loads = to_numbers(v, 0, 100); }},
     option{"--budget",
            "S",
            "how many seconds each row may take, and each repetition of it, from when its sessions "
@@ -264,14 +269,19 @@ constexpr std::array options{
            "N[,N...]",
            "how many enter and leave together",
            [](settings& s, std::string_view v) { s.members = to_numbers(v, 1, 100'000); }},
+    option{"--barriers",
+           "N[,N...]",
+           "how many double barriers they enter and leave, one after the other",
+           [](settings& s, std::string_view v) { s.barriers = to_numbers(v, 1, 10'000); }},
     option{"--nodes",
            "N[,N...]",
            "how many nodes are in the folder that is cached, or listed",
            [](settings& s, std::string_view v) { s.nodes = to_numbers(v, 1, 100'000); }},
     option{"--peers",
            "NAME[,NAME...]",
-           "beside whom: curator, kazoo, zookeeper (the recipes in its own jars), all (default), "
-           "none; one that is not installed is left out, with a word about the package",
+           "beside whom: curator, kazoo, zookeeper (the recipes in its own jars), all (default, "
+           "but not of `herd`), none; one that is not installed is left out, with a word about the "
+           "package",
            [](settings& s, std::string_view v) { s.peers = to_peers(v); }},
     option{"--behind",
            "N[,N...]",
@@ -300,7 +310,8 @@ constexpr std::array options{
     option{"--hold",
            "MS|own",
            "so many milliseconds after it has said that it holds it, a process is told to release "
-           "it (default 1); own: it is not told, but releases by itself",
+           "it (default 1); own: it is not told, but releases by itself. Of `sizing`: so long each "
+           "owner holds the lock (default 100)",
            [](settings& s, std::string_view v) {
                s.holds_itself = v == "own";
                if (!s.holds_itself)

@@ -25,6 +25,13 @@ void defaults_of_herd(settings& s) {
     s.repeat = 1;
 }
 
+void defaults_of_load(settings& s) {
+    s.loads = {0, 10, 30, 50, 70, 90};
+    s.sessions = 2;
+    s.operations = 3'000;
+    s.repeat = 1;
+}
+
 void defaults_of_semaphore(settings& s) {
     s.limits = {1, 10, 100};
     s.waiters = {1'000};
@@ -47,6 +54,13 @@ void defaults_of_two_phase_commit(settings& s) {
 void defaults_of_barrier(settings& s) {
     s.members = {10, 100, 1'000};
     s.repeat = 5;
+}
+
+void defaults_of_paper(settings& s) {
+    s.members = {50, 100, 200};
+    s.barriers = {200, 400, 800, 1'600};
+    s.implementations = {"textbook", "ours"};
+    s.repeat = 1;
 }
 
 void defaults_of_cache(settings& s) {
@@ -107,6 +121,7 @@ std::span<const command> all_commands() {
         judge_command(),
         watch_command(),
         safety_command(),
+        sizing_command(),
         command{
             "floor",
             "what the server and the C client need by themselves: nothing can be faster",
@@ -152,16 +167,45 @@ std::span<const command> all_commands() {
             run_handover},
         command{
             "herd",
-            "what one release stirs up as more and more wait",
-            "Waiters queue, and the lock is released a few times; shown is what one release causes "
+            "what one release stirs up as more and more wait, and what a neighbour notices of it",
+            "Waiters queue, and the lock is released a few times, ten times a second; who has "
+            "released it queues again. Shown is what one release causes "
             "until everything is quiet again: requests, watch notifications, bytes. With the herd "
             "lock, every waiter wakes up each time. Notifications are per session, so use many "
-            "sessions. Where each waiter lists the folder, queueing grows with the square of "
+            "sessions. A client that has nothing to do with the lock reads a node 200 times a "
+            "second, at fixed times: a read that the server or its queue delays is counted from "
+            "when it was due. It is the bare C client on a thread of its own, and its reads are "
+            "timed while all wait and while the lock is released; with --peers also beside the "
+            "locks of Curator and Kazoo, whose owners keep them for a tenth of a second each and "
+            "do not queue again. Where each waiter lists the "
+            "folder, queueing grows with the square of "
             "the waiters: a row that is not done within --budget is given up, and the table says "
             "so.",
-            {"--waiters", "--sessions", "--recipe", "--implementation", "--releases", "--budget"},
+            {"--waiters",
+             "--sessions",
+             "--recipe",
+             "--implementation",
+             "--releases",
+             "--budget",
+             "--peers",
+             "--deadline"},
             defaults_of_herd,
             run_herd},
+        command{
+            "load",
+            "a lock while others use the servers, from not at all to nearly all of what they can "
+            "do",
+            "First the servers' capacity is measured: sets by the bare C client, many on their way "
+            "at a time. Then one client sends --load per cent of it, at fixed times and whatever "
+            "the answers do, while a lock is passed on among --sessions sessions a hundred times a "
+            "second, another one that nobody else wants is acquired as often, and the bare C "
+            "client sets a node as often. Each is counted from when it was due: what comes while "
+            "the server stands still is late, too. The clients take their share of this machine's "
+            "cores: on few cores the servers' capacity is what is left.",
+            {"--load", "--sessions", "--operations"},
+            defaults_of_load,
+            run_load,
+            check_load},
         command{
             "queue",
             "items per second through a queue: put, take, and consume with acknowledgement",
@@ -220,6 +264,20 @@ std::span<const command> all_commands() {
                 defaults_of_barrier,
                 run_barrier},
         command{
+            "paper",
+            "the experiment of ZooKeeper's paper with double barriers, beside its published times",
+            "Each of --members clients, in a session of its own, enters --barriers barriers one "
+            "after the other, and then leaves them one after the other: section 5.3 of "
+            "\"ZooKeeper: "
+            "Wait-free coordination for Internet-scale systems\" (USENIX ATC 2010). Shown is the "
+            "average time for a client to finish, beside that of the paper's table 3, by the "
+            "recipes page's double barrier (textbook) and by corozk's. The paper's machines were "
+            "others: what says something is the ratio of the two that run here, and the requests "
+            "for each operation. Up to half an hour.",
+            {"--members", "--barriers", "--implementation"},
+            defaults_of_paper,
+            run_paper},
+        command{
             "cache",
             "from another session's write to the cache's new state",
             "One session sets one node after the other, waiting each time until a cache on another "
@@ -256,7 +314,7 @@ std::span<const command> all_commands() {
             "report",
             "a page with pictures: compare and herd, or what was measured before",
             "Runs compare and herd as they are by default and puts what they measured into one "
-            "report; takes about ten minutes. --from makes the report from files that --json "
+            "report; takes about fifteen minutes. --from makes the report from files that --json "
             "wrote, of these or of other commands, which measures nothing. The folder gets "
             "index.html (self-contained), the pictures as SVG with gnuplot's scripts, the latency "
             "distributions in HdrHistogram's percentile format (.hgrm), and rows.json.",

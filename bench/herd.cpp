@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
+#include "compare/neighbour_of_peer.hpp"
 #include "contest_rows.hpp"
 #include "contestants.hpp"
 #include "erase_tree.hpp"
 #include "lock_crowd.hpp"
+#include "neighbour.hpp"
 #include "table.hpp"
 #include "time_limit.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <stdexcept>
 
@@ -17,7 +20,11 @@ namespace corozk::bench {
 
 namespace {
 
-/// All queue, then the lock is released now and then: what does each release stir up?
+/// Releases come at a steady pace, whoever's lock it is; if one takes longer, at once after it.
+constexpr auto release_interval = std::chrono::milliseconds(100);
+
+/// All queue, then the lock is released now and then, and who has released it queues again: what
+/// does each release stir up, and what does a client notice of it that has nothing to do with it?
 template <class Lock>
 class release_run : lock_crowd<Lock> {
     using base = lock_crowd<Lock>;
@@ -34,6 +41,8 @@ public:
 
     boost::asio::awaitable<void> run(std::size_t releases, result& r) {
         co_await this->take_all_locks();
+        for (std::size_t i = 0; i < places_.front().held.size(); ++i)
+            holders_.push_back({&places_.front().locks.front(), 0});
         auto before = use_of(clients_);
         before_ = before;
         auto waiter = [this](place& p, Lock& lock, std::size_t who) {
@@ -42,26 +51,10 @@ public:
         co_await this->queue(before, waiter);
         co_await quiet();
         all_wait_ = true;
-        for (std::size_t i = 0; i < releases; ++i) {
-            auto earlier = use_of(clients_);
-            ended_ = 0;
-            place& p = places_.front();
-            auto held = std::move(p.held.front());
-            p.held.erase(p.held.begin());
-            auto began = clock::now();
-            p.owners.released(p.locks.front().shared(i), began);
-            co_await held.release();
-            while (ended_ == 0)
-                co_await pause();
-            r.add("handover_us", to_microseconds(this->ended_at_ - began));
-            co_await quiet();
-            auto caused = use_of(clients_) - earlier;
-            r.add("requests_per_handover", caused.requests);
-            r.add("notifications_per_handover", caused.notifications);
-            r.add("listings_per_handover", caused.listings);
-            r.add("bytes_per_handover", caused.bytes);
-            ++released_;
-        }
+        neighbour beside(stage_);
+        auto idle = co_await rest(releases, beside);
+        auto busy = co_await release(releases, beside, r);
+        add_experience(r, stage_, idle, busy, releases);
     }
 
     const std::string& folder() const { return places_.front().path; }
@@ -76,23 +69,85 @@ public:
     }
 
 private:
+    struct holder {
+        Lock* lock;
+        std::size_t who;
+    };
+
+    /// The time of so many releases, and the same looks at the clients, but no release.
+    boost::asio::awaitable<neighbour::experience> rest(std::size_t releases, neighbour& beside) {
+        co_await beside.begin();
+        auto next = clock::now();
+        for (std::size_t i = 0; i < releases; ++i) {
+            co_await until(next);
+            co_await quiet();
+            next += release_interval;
+        }
+        co_await until(next);
+        co_return co_await beside.end();
+    }
+
+    boost::asio::awaitable<neighbour::experience> release(std::size_t releases,
+                                                          neighbour& beside,
+                                                          result& r) {
+        co_await beside.begin();
+        auto next = clock::now();
+        for (std::size_t i = 0; i < releases; ++i) {
+            co_await until(next);
+            co_await release_once(r);
+            next = std::max(next + release_interval, clock::now());
+        }
+        co_await until(next);
+        co_return co_await beside.end();
+    }
+
+    boost::asio::awaitable<void> release_once(result& r) {
+        place& p = places_.front();
+        auto earlier = use_of(clients_);
+        ended_ = 0;
+        auto held = std::move(p.held.front());
+        p.held.erase(p.held.begin());
+        holder mine = holders_.front();
+        holders_.pop_front();
+        auto began = clock::now();
+        p.owners.released(mine.lock->shared(mine.who), began);
+        co_await held.release();
+        while (ended_ == 0)
+            co_await pause();
+        r.add("handover_us", to_microseconds(this->ended_at_ - began));
+        co_await quiet();
+        auto caused = use_of(clients_) - earlier;
+        r.add("requests_per_handover", caused.requests);
+        r.add("notifications_per_handover", caused.notifications);
+        r.add("listings_per_handover", caused.listings);
+        r.add("bytes_per_handover", caused.bytes);
+        ++released_;
+        this->spawn(wait_and_hold(p, *mine.lock, mine.who));
+        co_await quiet(3);
+    }
+
     boost::asio::awaitable<void> wait_and_hold(place& p, Lock& lock, std::size_t who) {
         auto held = co_await lock.acquire(who);
         p.owners.granted(lock.shared(who), held.fencing_token());
         p.held.push_back(std::move(held));
+        holders_.push_back({&lock, who});
+    }
+
+    boost::asio::awaitable<void> until(clock::time_point t) {
+        boost::asio::steady_timer timer(this->executor_, t);
+        co_await timer.async_wait(boost::asio::use_awaitable);
     }
 
     boost::asio::awaitable<void> pause() {
-        boost::asio::steady_timer timer(this->executor_, std::chrono::milliseconds(2));
-        co_await timer.async_wait(boost::asio::use_awaitable);
+        co_await until(clock::now() + std::chrono::milliseconds(2));
         if (problem_)
             std::rethrow_exception(problem_);
     }
 
     /// Until nothing has been on its way for a while.
-    boost::asio::awaitable<void> quiet() {
+    boost::asio::awaitable<void> quiet(int looks = 25) {
         session_use seen;
-        for (int still = 0; still < 25;) {
+        for (int still = 0; still < looks;) {
             co_await pause();
             auto now = use_of(clients_);
             bool same = now.on_their_way == 0 && now.requests == seen.requests &&
@@ -106,6 +161,7 @@ private:
     session_use before_;
     bool all_wait_ = false;
     std::size_t released_ = 0;
+    std::deque<holder> holders_;  ///< in the order of what is held
 };
 
 /// What sessions that could not be closed in time have left at the server, which is done with
@@ -133,7 +189,7 @@ boost::asio::awaitable<void> count_releases(job& j,
             stage::start_closing(clients);  // ends the work, too
         });
         try {
-            co_await run.run(std::min(j.wanted.releases, setup.waiters), r);
+            co_await run.run(j.wanted.releases, r);
         } catch (const std::runtime_error&) {
             if (given_up.empty())
                 throw;
@@ -195,6 +251,17 @@ std::vector<contest_setup> all_setups(const settings& wanted) {
     return all;
 }
 
+/// ZooKeeper's own is held once per session, and its program takes no orders about how long.
+std::vector<std::string> peers_with_locks(const settings& wanted) {
+    std::vector<std::string> peers;
+    bool locks = std::count(wanted.recipes.begin(), wanted.recipes.end(), "lock") > 0;
+    for (const auto& peer : wanted.peers) {
+        if (locks && peer != "zookeeper")
+            peers.push_back(peer);
+    }
+    return peers;
+}
+
 /// Rows, and what is to be said of those that were given up or not tried at all.
 class herd_rows {
 public:
@@ -226,7 +293,19 @@ public:
         j.results.push_back(std::move(row));
     }
 
+    void add_peer(job& j, result row) {
+        std::string title(row.text("title"));
+        std::string waiters = count_text(row.number("waiters"));
+        if (auto failure = row.text("failure"); !failure.empty()) {
+            remarks_ += fmt::format("{}, {} waiters: {}\n", title, waiters, failure);
+        } else {
+            add_neighbour({title, waiters, waiters}, row);
+        }
+        j.results.push_back(std::move(row));
+    }
+
     std::string str() const { return table_.str(); }
+    std::string neighbours() const { return neighbours_.str(); }
     const std::string& remarks() const { return remarks_; }
 
 private:
@@ -244,6 +323,21 @@ private:
                     bytes_text(row.median("bytes_per_handover")),
                     with_spread(row, "handover_us", microseconds_text),
                     ratio_text(row.median("floor_ratio"))});
+        add_neighbour({title_of(setup), count_text(setup.waiters), count_text(setup.sessions)},
+                      row);
+    }
+
+    void add_neighbour(std::vector<std::string> line, const result& row) {
+        for (const char* key : {"neighbour_idle_us.p50",
+                                "neighbour_idle_us.p99",
+                                "neighbour_idle_us.max",
+                                "neighbour_us.p50"})
+            line.push_back(microseconds_text(row.median(key)));
+        for (const char* key : {"neighbour_us.p99", "neighbour_us.max"})
+            line.push_back(with_spread(row, key, microseconds_text));
+        bool known = row.has("server_cpu_us_per_turn");
+        line.push_back(known ? microseconds_text(row.median("server_cpu_us_per_turn")) : "");
+        neighbours_.add(std::move(line));
     }
 
     table table_{{"",
@@ -255,6 +349,16 @@ private:
                   "bytes",
                   "until the next has it",
                   "/ floor"}};
+    table neighbours_{{"",
+                       "waiters",
+                       "sessions",
+                       "idle p50",
+                       "p99",
+                       "max",
+                       "released p50",
+                       "p99",
+                       "max",
+                       "server CPU"}};
     std::string remarks_;
     std::map<std::string, std::size_t> given_up_;  ///< with so many waiters
 };
@@ -269,8 +373,23 @@ boost::asio::awaitable<void> run_herd(job& j) {
         result row = co_await measure(j, setup);
         rows.add(j, setup, std::move(row));
     }
+    for (const auto& peer : peers_with_locks(j.wanted)) {
+        for (std::size_t waiters : j.wanted.waiters) {
+            if (waiters > j.wanted.sessions)
+                continue;  // a session for each
+            result row = co_await measure_neighbour_of_peer(j, peer, waiters, release_interval);
+            rows.add_peer(j, std::move(row));
+        }
+    }
     j.output = heading(j) + "\nWhat one release causes until all is quiet again (medians of " +
                std::to_string(j.wanted.releases * j.wanted.repeat) + "):\n\n" + rows.str();
+    j.output += fmt::format(
+        "\nHow long another client's read takes, {} a second, while all wait and while the lock is "
+        "released {} times a second;\nand the servers' CPU time for a release, the next grant and "
+        "queueing again, beyond what they need anyway:\n\n",
+        neighbour::reads_per_second,
+        std::chrono::seconds(1) / release_interval);
+    j.output += rows.neighbours();
     j.output +=
         "\nherd lock: everybody watches the one node; herd election: everybody watches the "
         "leader's node and lists the folder when it goes\nfloor: one session's delete to another "

@@ -52,6 +52,12 @@ public:
     /// Many on their way at a time.
     throughput pipeline(std::size_t count, std::size_t in_flight);
 
+    /// Sets one node again and again, many on their way at a time.
+    double sets_per_second(std::size_t count, std::size_t in_flight);
+
+    /// The same with transactions of four: a check, a create, a delete, a set.
+    double transactions_per_second(std::size_t count, std::size_t in_flight);
+
     /// Sets one node again and again, each time at the version that the last set made. @return the
     /// time of each.
     latencies conditional_sets(std::size_t count);
@@ -74,6 +80,8 @@ private:
     void wait();
     void start(raw_session& s, kind what, const std::string& path, bool watched = false);
     std::string path(std::size_t number) const;
+    template <class Send>
+    double rate_of(std::size_t count, std::size_t in_flight, Send send);
     void run_all(raw_session& s, kind what, std::size_t count, std::size_t in_flight, bool watched);
 
     std::string folder_;

@@ -69,9 +69,9 @@ void raw_session::on_nothing(int code, const void* context) {
     session_of(context).answer(code);
 }
 
-void step(std::span<raw_session* const> sessions) {
+void step(std::span<raw_session* const> sessions, clock::time_point until) {
     std::array<pollfd, 4> polled{};
-    int timeout = 1'000;
+    clock::duration patience = std::chrono::seconds(1);
     for (std::size_t i = 0; i < sessions.size(); ++i) {
         int interest = 0;
         timeval limit{};
@@ -82,9 +82,16 @@ void step(std::span<raw_session* const> sessions) {
             polled[i].events |= POLLIN;
         if (interest & ZOOKEEPER_WRITE)
             polled[i].events |= POLLOUT;
-        timeout = std::min(timeout, static_cast<int>(limit.tv_sec * 1000 + limit.tv_usec / 1000));
+        clock::duration its =
+            std::chrono::seconds(limit.tv_sec) + std::chrono::microseconds(limit.tv_usec);
+        patience = std::min(patience, its);
     }
-    ::poll(polled.data(), sessions.size(), timeout);
+    if (until != clock::time_point::max())
+        patience = std::clamp<clock::duration>(until - clock::now(), clock::duration(0), patience);
+    timespec timeout{};
+    timeout.tv_sec = std::chrono::duration_cast<std::chrono::seconds>(patience).count();
+    timeout.tv_nsec = (patience % std::chrono::seconds(1)).count();
+    ::ppoll(polled.data(), sessions.size(), &timeout, nullptr);
     for (std::size_t i = 0; i < sessions.size(); ++i) {
         int ready = 0;
         if (polled[i].revents & (POLLIN | POLLHUP | POLLERR))

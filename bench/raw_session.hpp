@@ -39,8 +39,10 @@ struct raw_session {
     static void on_nothing(int code, const void* context);
 };
 
-/// Waits until something can be done for one of them, at most four, and does it.
-void step(std::span<raw_session* const> sessions);
+/// Waits until something can be done for one of them, at most four, and does it; at the longest
+/// until then.
+void step(std::span<raw_session* const> sessions,
+          clock::time_point until = clock::time_point::max());
 
 /// Throws what the C client has to say if that is not good.
 void expect(int code, const char* what);

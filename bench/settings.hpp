@@ -37,13 +37,15 @@ struct settings {
     std::size_t batch = 100;
     std::size_t items = 5'000;
     std::vector<std::size_t> members;
+    std::vector<std::size_t> barriers;  ///< entered one after the other
     std::vector<std::size_t> nodes;
     std::size_t operations = 0;
     std::size_t in_flight = 1'000;
     std::size_t watches = 50'000;
     std::string only;  ///< of the cases of stall, those whose name contains this
-    std::size_t releases = 5;
+    std::size_t releases = 30;
     std::chrono::seconds budget{30};  ///< of each row of herd, and each repetition
+    std::vector<std::size_t> loads;   ///< per cent of the servers' capacity that others use
     std::size_t locks = 1;
     std::vector<std::string> peers;
     std::vector<std::size_t> behind;    ///< so many nodes before the one that joins

@@ -199,6 +199,13 @@ std::unique_ptr<raw_ring> stage::ring(std::size_t sessions) {
     return ring;
 }
 
+std::unique_ptr<open_loop> stage::at_rate(open_loop::request what, double per_second) {
+    std::string node = fresh_path("node");
+    raw()->make(node);
+    return std::make_unique<open_loop>(
+        hosts_, node, static_cast<int>(settings_.session_timeout.count()), what, per_second);
+}
+
 raw_loop::samples stage::floor(std::size_t count) {
     return raw()->measure(count);
 }
@@ -239,8 +246,15 @@ stage::server_use stage::use() {
         sum.received += number("zk_packets_received");
         sum.sent += number("zk_packets_sent");
         sum.bytes += number("zk_bytes_received_count") + number("zk_response_bytes");
-        sum.cpu_seconds += usage::process_cpu_seconds(server(i).pid());
     }
+    sum.cpu_seconds = cpu_seconds();
+    return sum;
+}
+
+double stage::cpu_seconds() {
+    double sum = 0;
+    for (std::size_t i = 0; i < servers(); ++i)
+        sum += usage::process_cpu_seconds(server(i).pid());
     return sum;
 }
 

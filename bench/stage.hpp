@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "open_loop.hpp"
 #include "progress.hpp"
 #include "raw_loop.hpp"
 #include "raw_ring.hpp"
@@ -68,6 +69,9 @@ public:
     /// So many sessions that pass a turn on; blocks, too.
     std::unique_ptr<raw_ring> ring(std::size_t sessions);
 
+    /// A client of its own thread, which sends so many requests a second to a node of its own.
+    std::unique_ptr<open_loop> at_rate(open_loop::request what, double per_second);
+
     /// Whether the servers are our own, to look into and to maltreat.
     bool owns_servers() const noexcept { return standalone_ || ensemble_; }
     testing::server& server(std::size_t index = 0);
@@ -81,6 +85,9 @@ public:
     };
     /// Sums over our own servers, without what asking them adds; nothing when they are not ours.
     server_use use();
+
+    /// CPU time of our own servers, which are not asked for it; 0 when they are not ours.
+    double cpu_seconds();
 
     /// How many nodes our own servers' first one has; 0 when they are not ours.
     std::int64_t nodes();

@@ -93,6 +93,31 @@ boost::asio::awaitable<void> peer_work::until_queued(boost::json::object wanted)
     }
 }
 
+boost::asio::awaitable<void> peer_work::ask(std::string request, const visit& at) {
+    process_.send(request);
+    for (;;) {
+        interruption::check();
+        auto message = co_await process_.next(limit_);
+        std::string event(message["event"].as_string());
+        if (event == "done")
+            throw peer_failure("it was done without " + at.phase);
+        if (event == "phase") {
+            bool here = message["name"].as_string() == at.phase;
+            watches_before_ = on_.watches();
+            if (here)
+                co_await at.before();
+            process_.send("go");
+            if (here) {
+                co_await at.after();
+                co_return;
+            }
+        } else if (event == "started") {
+            co_await until_queued(std::move(message));
+            process_.send("settled");
+        }
+    }
+}
+
 boost::asio::awaitable<peer_phases> peer_work::ask(std::string request) {
     peer_phases phases;
     sample before;

@@ -9,6 +9,7 @@
 #include <boost/json/object.hpp>
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -38,6 +39,15 @@ public:
 
     /// @throws peer_failure
     boost::asio::awaitable<peer_phases> ask(std::string request);
+
+    /// Something to do around the beginning of a phase, instead of waiting for its end: what the
+    /// peer does from then on is not heard.
+    struct visit {
+        std::string phase;
+        std::function<boost::asio::awaitable<void>()> before;
+        std::function<boost::asio::awaitable<void>()> after;
+    };
+    boost::asio::awaitable<void> ask(std::string request, const visit& at);
 
 private:
     struct sample;

@@ -23,14 +23,20 @@ final class Crowd {
 
     private final int holders;
     private final int waiters;
+    private final int hold; // so many milliseconds each keeps it
     private final long[] grants; // granted, released, shared: of each
     private final AtomicInteger next = new AtomicInteger();
     private final CountDownLatch ended;
     private volatile boolean over; // what happens from here on does not matter
 
     Crowd(int holders, int waiters) {
+        this(holders, waiters, 0);
+    }
+
+    Crowd(int holders, int waiters, int hold) {
         this.holders = holders;
         this.waiters = waiters;
+        this.hold = hold;
         grants = new long[3 * (holders + waiters)];
         ended = new CountDownLatch(waiters);
     }
@@ -121,6 +127,7 @@ final class Crowd {
         try {
             contender.acquire();
             long granted = System.nanoTime();
+            if (hold > 0) Thread.sleep(hold);
             record(granted, System.nanoTime(), contender.shared());
             contender.release();
             ended.countDown();

@@ -141,7 +141,7 @@ public final class CuratorPeer {
             // them watches the permits.
             String folder = request.text("path") + (permits ? "/locks" : "");
             int nodes = permits ? 0 : Math.max(before, holders);
-            new Crowd(holders, waiters)
+            new Crowd(holders, waiters, request.number("hold", 0))
                     .run(
                             who -> contender(request, sessions.of(who), who),
                             List.of(folder),

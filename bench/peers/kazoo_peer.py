@@ -114,6 +114,7 @@ def handover(request):
     """A thread for each: all queue while it is held, then it is passed on."""
     waiters, path, kind = int(request['waiters']), request['path'], request['kind']
     before = int(request.get('before', 0))
+    hold = int(request.get('hold', 0)) / 1000
     holders = 0 if before else int(request['limit']) if kind == 'semaphore' else 1
     grants = []
     ended = threading.Semaphore(0)
@@ -127,6 +128,8 @@ def handover(request):
                 mine, shared = contender(request, client, who)
                 mine.acquire()
                 granted = now()
+                if hold:
+                    time.sleep(hold)
                 grants.append((granted, now(), int(shared)))
                 mine.release()
             ended.release()

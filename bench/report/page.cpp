@@ -102,6 +102,18 @@ constexpr std::array columns{
     column{"memory", "memory_per_waiter_bytes", bytes_text},
     column{"client CPU", "client_cpu_us_per_request", microseconds_text},
     column{"server CPU", "server_cpu_us_per_handover", microseconds_text},
+    column{"another client's reads p99", "neighbour_us.p99", microseconds_text},
+    column{"without releases", "neighbour_idle_us.p99", microseconds_text},
+    column{"acquire p50", "acquire_us.p50", microseconds_text},
+    column{"p99", "acquire_us.p99", microseconds_text},
+    column{"bare set p50", "set_us.p50", microseconds_text},
+    column{"p99", "set_us.p99", microseconds_text},
+    column{"sets/s by others", "load_per_s", count_text},
+    column{"published", "published_s", seconds_text},
+    column{"here", "time_s", seconds_text},
+    column{"turns/s", "predicted_turns_per_s", figure_text},
+    column{"load of a server", "predicted_load", figure_text},
+    column{"hand-over", "predicted_handover_us", microseconds_text},
     column{"stall", "max_stall_ms", figure_text},
 };
 

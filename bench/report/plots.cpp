@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/plots.hpp"
 
+#include "statistics.hpp"
 #include "table.hpp"
 
 #include <fmt/format.h>
@@ -27,10 +28,22 @@ struct by_waiters {
     plot_unit unit;
     std::string_view key;
     double scale;
-    std::string_view workload;  ///< "" for both kinds of contest
+    std::string_view workload;        ///< "" for both kinds of contest
+    std::string_view reference = {};  ///< the same without what it is about, in every row
 };
 
 constexpr std::array pictures{
+    by_waiters{"neighbour",
+               "What another client notices of {}",
+               "Reads of a client that has nothing to do with it, 200 a second at fixed times, "
+               "while it is released ten times a second: how long 99 of 100 take at most. Dashed: "
+               "while all wait and nothing is released.",
+               "a read, 99th percentile",
+               plot_unit::seconds,
+               "neighbour_us.p99",
+               1e-6,
+               "herd",
+               "neighbour_idle_us.p99"},
     by_waiters{"handover-latency",
                "Passing {} on",
                "Median time from right before a release until the next waiter has it. A cross: "
@@ -172,8 +185,21 @@ plot make_plot(const by_waiters& about, const group_key& key) {
     return p;
 }
 
+/// By the number of waiters, all implementations together.
+void add_reference(plot& p,
+                   const by_waiters& about,
+                   const std::map<double, std::vector<double>>& figures) {
+    plot_series s;
+    s.implementation = "reference";
+    s.title = "no release";
+    for (const auto& [waiters, values] : figures)
+        s.points.emplace_back(waiters, median(values) * about.scale);
+    p.series.push_back(std::move(s));
+}
+
 void add_pictures(std::vector<plot>& all, const by_waiters& about, const boost::json::array& rows) {
     std::map<group_key, plot> plots;
+    std::map<group_key, std::map<double, std::vector<double>>> references;
     for (const auto& value : rows) {
         const object& row = value.as_object();
         if (workload_of(row) != about.workload || figure_of(row, "locks") > 1)
@@ -191,6 +217,7 @@ void add_pictures(std::vector<plot>& all, const by_waiters& about, const boost::
             s.failures.push_back(waiters);
         } else {
             s.points.emplace_back(waiters, figure);
+            references[group_of(row)][waiters].push_back(figure_of(row, about.reference));
         }
     }
     for (auto& [key, p] : plots) {
@@ -201,6 +228,8 @@ void add_pictures(std::vector<plot>& all, const by_waiters& about, const boost::
         }
         if (numbers.size() < 2)
             continue;  // no line
+        if (!about.reference.empty())
+            add_reference(p, about, references[key]);
         order(p);
         all.push_back(std::move(p));
     }

@@ -4,6 +4,7 @@
 
 #include <boost/json/serialize.hpp>
 
+#include <map>
 #include <set>
 
 namespace corozk::testing::run_test {
@@ -13,14 +14,18 @@ using namespace corozk::testing;
 
 namespace {
 
-const std::vector<std::string> commands{"demo",        "judge",   "watch",   "safety",    "floor",
-                                        "handover",    "herd",    "queue",   "semaphore", "counter",
-                                        "2pc",         "barrier", "cache",   "compare",   "report",
-                                        "uncontended", "ops",     "network", "many",      "stall"};
+const std::vector<std::string> commands{
+    "demo",      "judge",   "watch", "safety",  "floor", "handover", "herd",   "queue",
+    "semaphore", "counter", "2pc",   "barrier", "cache", "compare",  "report", "uncontended",
+    "ops",       "network", "many",  "stall",   "load",  "paper",    "sizing"};
 
 std::string text(const boost::json::object& row, const char* key) {
     const auto* value = row.if_contains(key);
     return value && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+double figure(const boost::json::object& row, const char* key, const char* quantile) {
+    return row.at(key).as_object().at(quantile).to_number<double>();
 }
 
 bool is_picture(const std::string& svg) {
@@ -142,19 +147,98 @@ TEST_CASE("a contest's waiters can be in several processes") {
 
 TEST_CASE("a release of few is looked at for locks and elections") {
     bench_run bench;
-    int code =
-        bench.run_small("herd", {"--waiters", "8", "--sessions", "4", "--recipe", "lock,election"});
+    int code = bench.run_small(
+        "herd",
+        {"--waiters", "8", "--sessions", "4", "--recipe", "lock,election", "--releases", "10"});
     INFO(bench.out());
     REQUIRE(code == 0);
     double herd = 0;
     double ours = 0;
     for (const auto& value : bench.rows()) {
         const auto& row = value.as_object();
+        INFO(boost::json::serialize(row));
+        CHECK(figure(row, "neighbour_idle_us", "p50") > 0);
+        CHECK(figure(row, "neighbour_us", "p50") > 0);
+        CHECK(figure(row, "neighbour_us", "max") >= figure(row, "neighbour_us", "p99"));
         double events = row.at("notifications_per_handover").to_number<double>();
         (text(row, "implementation") == "herd" ? herd : ours) = events;
     }
     CHECK(bench.rows().size() == 6);
     CHECK(herd > ours);
+}
+
+TEST_CASE("who has released a lock queues again") {
+    bench_run bench;
+    int code = bench.run_small(
+        "herd", {"--waiters", "1,2", "--sessions", "2", "--recipe", "lock", "--releases", "5"});
+    INFO(bench.out());
+    REQUIRE(code == 0);
+    CHECK(bench.rows().size() == 6);
+    for (const auto& value : bench.rows()) {
+        const auto& row = value.as_object();
+        CHECK(text(row, "failure").empty());
+        CHECK(row.at("handover_us").to_number<double>() > 0);
+    }
+}
+
+TEST_CASE("a lock is looked at while others use the servers") {
+    bench_run bench;
+    CHECK(bench.run_small("load", {"--sessions", "1"}) == 2);
+    int code = bench.run_small("load", {"--load", "0,20", "--operations", "20"});
+    INFO(bench.out());
+    REQUIRE(code == 0);
+    auto rows = bench.rows();
+    REQUIRE(rows.size() == 2);
+    for (const auto& value : rows) {
+        const auto& row = value.as_object();
+        INFO(boost::json::serialize(row));
+        for (const char* key : {"handover_us", "acquire_us", "set_us"}) {
+            CHECK(figure(row, key, "p50") > 0);
+            CHECK(figure(row, key, "p999") >= figure(row, key, "p99"));
+        }
+    }
+    CHECK(rows[0].as_object().at("load_per_s").to_number<double>() == 0);
+    CHECK(rows[1].as_object().at("load_per_s").to_number<double>() > 0);
+}
+
+TEST_CASE("the servers' load is predicted from what they cost") {
+    bench_run bench;
+    CHECK(bench.run_small("sizing", {"--hold", "own"}) == 2);
+    int code = bench.run_small("sizing", {"--waiters", "10,1000", "--hold", "50"});
+    INFO(bench.out());
+    REQUIRE(code == 0);
+    auto rows = bench.rows();
+    REQUIRE(rows.size() == 6);
+    std::map<std::string, double> busy;
+    for (const auto& value : rows) {
+        const auto& row = value.as_object();
+        INFO(boost::json::serialize(row));
+        CHECK(row.at("write_us").to_number<double>() > 0);
+        CHECK(row.at("read_us").to_number<double>() > 0);
+        CHECK(row.at("predicted_handover_us").to_number<double>() > 0);
+        if (row.at("waiters").to_number<int>() == 1'000)
+            busy[text(row, "implementation")] = row.at("predicted_busy_us").to_number<double>();
+    }
+    CHECK(busy.at("herd") > busy.at("ours"));
+}
+
+TEST_CASE("the paper's experiment is shown beside what was published") {
+    bench_run bench;
+    int code = bench.run_small("paper", {"--members", "3,50", "--barriers", "2,200"});
+    INFO(bench.out());
+    REQUIRE(code == 0);
+    std::multiset<double> published;
+    for (const auto& value : bench.rows()) {
+        const auto& row = value.as_object();
+        INFO(boost::json::serialize(row));
+        CHECK(row.at("time_s").to_number<double>() > 0);
+        if (const auto* time = row.if_contains("published_s"))
+            published.insert(time->to_number<double>());
+        // A create, or a delete, at the least.
+        CHECK(row.at("requests_per_operation").to_number<double>() >= 1);
+    }
+    CHECK(bench.rows().size() == 8);
+    CHECK(published == std::multiset<double>{9.4, 9.4});
 }
 
 TEST_CASE("the floor of a hand-over is measured around a ring of sessions") {

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sizing/model.hpp"
+#include "stage.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+namespace corozk::bench {
+
+/// Measures what the model is fed with, on the servers of this run; takes some ten seconds.
+boost::asio::awaitable<server_costs> measure_costs(stage& on);
+
+}  // namespace corozk::bench

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sizing/model.hpp"
+
+#include <algorithm>
+
+namespace corozk::bench {
+
+namespace {
+
+constexpr double most_waiters = 1e6;
+
+/// On idle servers.
+double handover_alone_us(const server_costs& costs, lock_form form, const lock_demand& demand) {
+    double share = 1 / demand.servers;
+    switch (form) {
+        case lock_form::corozk:
+            // What the transaction takes longer than a delete.
+            return costs.handover_latency_us + costs.transaction_us - costs.write_us;
+        case lock_form::textbook:
+            return costs.handover_latency_us + costs.read_latency_us +
+                   demand.waiters * costs.name_us;
+        case lock_form::herd:
+            // Events to everybody come first; then the creates, one of which wins.
+            return costs.handover_latency_us + costs.read_latency_us +
+                   demand.waiters * costs.event_us * share;
+    }
+    return 0;
+}
+
+}  // namespace
+
+std::string_view name_of(lock_form form) {
+    switch (form) {
+        case lock_form::corozk:
+            return "corozk";
+        case lock_form::textbook:
+            return "textbook recipe";
+        case lock_form::herd:
+            break;
+    }
+    return "herd lock";
+}
+
+turn_work work_of(lock_form form, double waiters) {
+    turn_work w;
+    switch (form) {
+        case lock_form::corozk:
+            w.transactions = 1;  // the release
+            w.writes = 1;        // queueing again
+            w.reads = 2;         // the watches on the one ahead, and on the own node
+            w.events = 3;
+            break;
+        case lock_form::textbook:
+            w.writes = 2;  // a delete and a create
+            w.reads = 3;   // a listing, the watch; a listing when it is woken
+            w.events = 1;
+            w.names = 2 * waiters;
+            break;
+        case lock_form::herd:
+            w.writes = 2 + waiters;  // the delete; all try, and who has released it does, too
+            w.reads = waiters;       // all but the one that has it watch again
+            w.events = waiters;
+            break;
+    }
+    return w;
+}
+
+double busy_us(const server_costs& costs, const turn_work& work, double servers) {
+    double everywhere = work.writes * costs.write_us + work.transactions * costs.transaction_us;
+    double shared =
+        work.reads * costs.read_us + work.events * costs.event_us + work.names * costs.name_us;
+    return everywhere + shared / servers;
+}
+
+lock_prediction predict(const server_costs& costs, lock_form form, const lock_demand& demand) {
+    lock_prediction p;
+    double busy = busy_us(costs, work_of(form, demand.waiters), demand.servers);
+    double alone = handover_alone_us(costs, form, demand);
+    double left = 1 - demand.other_load;
+    p.turns_per_s = demand.locks * 1e6 / (demand.hold_us + alone);
+    p.load = demand.other_load + p.turns_per_s * busy / 1e6;
+    p.saturated = p.load >= 1;
+    if (p.saturated) {
+        p.load = 1;
+        p.turns_per_s = std::max(left, 0.0) * 1e6 / busy;
+        p.handover_us = p.turns_per_s > 0 ? demand.locks * 1e6 / p.turns_per_s - demand.hold_us : 0;
+        return p;
+    }
+    // Requests queue behind those of others, and of other locks. A lock's own do not: one turn
+    // follows the other.
+    double of_others = p.load - p.turns_per_s / demand.locks * busy / 1e6;
+    p.handover_us = alone / (1 - of_others);
+    return p;
+}
+
+std::optional<double> waiters_at_load(const server_costs& costs,
+                                      lock_form form,
+                                      lock_demand demand,
+                                      double load) {
+    auto reaches = [&](double waiters) {
+        demand.waiters = waiters;
+        return predict(costs, form, demand).load >= load;
+    };
+    if (!reaches(most_waiters))
+        return std::nullopt;
+    double below = 0;
+    double above = most_waiters;
+    while (above - below > 1) {
+        double middle = (below + above) / 2;
+        (reaches(middle) ? above : below) = middle;
+    }
+    return above;
+}
+
+}  // namespace corozk::bench

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arguments.hpp"
+#include "command.hpp"
+#include "contest_rows.hpp"
+#include "sizing/measure.hpp"
+#include "sizing/model.hpp"
+#include "table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace corozk::bench {
+
+namespace {
+
+constexpr std::array sized_forms{lock_form::corozk, lock_form::textbook, lock_form::herd};
+constexpr std::array sized_names{"ours", "textbook", "herd"};
+
+/// More is not to be planned for: a server that is behind once has to catch up.
+constexpr double planned_load = 0.7;
+
+double count_servers(const job& j) {
+    if (j.on.owns_servers())
+        return static_cast<double>(j.on.servers());
+    const std::string& hosts = j.on.hosts();
+    return 1 + static_cast<double>(std::count(hosts.begin(), hosts.end(), ','));
+}
+
+std::string costs_table(const server_costs& c) {
+    table t({"what one takes of a server's time", ""});
+    t.add({"a create, set or delete", microseconds_text(c.write_us)});
+    t.add({"a transaction of four", microseconds_text(c.transaction_us)});
+    t.add({"a read", microseconds_text(c.read_us)});
+    t.add({"a notification", microseconds_text(c.event_us)});
+    t.add({"a listing of 1,000 names", microseconds_text(1'000 * c.name_us)});
+    t.add({"a read on idle servers", microseconds_text(c.read_latency_us)});
+    t.add({"delete -> event on idle servers", microseconds_text(c.handover_latency_us)});
+    return t.str();
+}
+
+void add_costs(result& row, const server_costs& c) {
+    row.add("write_us", c.write_us).add("transaction_us", c.transaction_us);
+    row.add("read_us", c.read_us).add("event_us", c.event_us).add("name_us", c.name_us);
+    row.add("read_latency_us", c.read_latency_us);
+    row.add("handover_latency_us", c.handover_latency_us);
+}
+
+lock_demand demand_for(const job& j, std::size_t waiters) {
+    lock_demand d;
+    d.waiters = static_cast<double>(waiters);
+    d.locks = static_cast<double>(j.wanted.locks);
+    d.hold_us = std::chrono::duration<double, std::micro>(j.wanted.hold).count();
+    d.servers = count_servers(j);
+    d.other_load = static_cast<double>(j.wanted.loads.front()) / 100;
+    return d;
+}
+
+boost::asio::awaitable<void> run_sizing(job& j) {
+    server_costs costs = co_await measure_costs(j.on);
+    table t({"waiters", "", "turns/s", "server load", "hand-over", "busy for a turn"});
+    std::string limits;
+    for (std::size_t i = 0; i < sized_forms.size(); ++i) {
+        for (std::size_t waiters : j.wanted.waiters) {
+            lock_demand d = demand_for(j, waiters);
+            lock_prediction p = predict(costs, sized_forms[i], d);
+            double busy = busy_us(costs, work_of(sized_forms[i], d.waiters), d.servers);
+            t.add({count_text(waiters),
+                   std::string(name_of(sized_forms[i])),
+                   figure_text(p.turns_per_s),
+                   p.saturated ? "all" : fmt::format("{:.1f} %", 100 * p.load),
+                   microseconds_text(p.handover_us),
+                   microseconds_text(busy)});
+            result row;
+            row.set("implementation", sized_names[i]).set("recipe", "lock");
+            row.set("waiters", waiters).set("locks", j.wanted.locks);
+            row.add("servers", d.servers).add("hold_us", d.hold_us);
+            row.add("other_load", d.other_load);
+            row.add("predicted_turns_per_s", p.turns_per_s).add("predicted_load", p.load);
+            row.add("predicted_handover_us", p.handover_us).add("predicted_busy_us", busy);
+            add_costs(row, costs);
+            j.results.push_back(std::move(row));
+        }
+        auto limit = waiters_at_load(costs, sized_forms[i], demand_for(j, 1), planned_load);
+        limits += fmt::format("{}: {} waiters of each lock load a server to {:.0f} %\n",
+                              name_of(sized_forms[i]),
+                              limit ? count_text(*limit) : "no number of",
+                              100 * planned_load);
+    }
+    lock_demand d = demand_for(j, 1);
+    j.output = heading(j) + "\n" + costs_table(costs);
+    j.output += fmt::format(
+        "\n{} locks, held for {} ms each, {} servers, {:.0f} % of each used by "
+        "others:\n\n",
+        count_text(d.locks),
+        j.wanted.hold.count(),
+        count_text(d.servers),
+        100 * d.other_load);
+    j.output += t.str() + "\n" + limits;
+    j.output +=
+        "\na turn: a release, the next one's grant, and that who has released it queues again; the "
+        "figures are predicted, see doc/sizing.md\n";
+}
+
+void defaults_of_sizing(settings& s) {
+    s.waiters = {10, 100, 1'000, 10'000};
+    s.hold = std::chrono::milliseconds(100);
+    s.loads = {0};
+    s.repeat = 1;
+}
+
+void check_sizing(const settings& s) {
+    if (s.holds_itself)
+        throw usage_error(
+            "sizing: --hold: a number of milliseconds\nSee corozk-bench sizing --help.");
+    if (s.loads.size() != 1)
+        throw usage_error("sizing: --load: one number\nSee corozk-bench sizing --help.");
+}
+
+}  // namespace
+
+command sizing_command() {
+    return command{
+        "sizing",
+        "how much of your servers locks will take, and with how many waiters a recipe breaks",
+        "Measures what a write, a transaction, a read, a notification and the names of a listing "
+        "take of the servers' time (some ten seconds), and predicts from that: each of --locks "
+        "locks has --waiters waiters, in a session each; each owner holds it for --hold, releases "
+        "it and queues again; others use --load per cent of the servers. Shown are the turns a "
+        "second, the load of each server, the hand-over, and how many waiters load the servers to "
+        "70 %: for corozk's lock, for that of the recipes page, and for one that everybody "
+        "watches. Nothing of it is measured but the costs: doc/sizing.md says how far the model "
+        "can be trusted.",
+        {"--waiters", "--locks", "--hold", "--load"},
+        defaults_of_sizing,
+        run_sizing,
+        check_sizing};
+}
+
+}  // namespace corozk::bench
