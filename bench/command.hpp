@@ -45,6 +45,7 @@ command demo_command();
 command judge_command();
 command watch_command();
 command safety_command();
+command systems_command();
 
 boost::asio::awaitable<void> run_floor(job& j);
 boost::asio::awaitable<void> run_handover(job& j);

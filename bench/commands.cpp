@@ -107,6 +107,7 @@ std::span<const command> all_commands() {
         judge_command(),
         watch_command(),
         safety_command(),
+        systems_command(),
         command{
             "floor",
             "what the server and the C client need by themselves: nothing can be faster",
