@@ -95,6 +95,24 @@ std::vector<std::string> to_peers(std::string_view text) {
     return wanted;
 }
 
+std::vector<std::string> to_systems(std::string_view text) {
+    constexpr std::array<std::string_view, 3> names{"corozk", "etcd", "redis"};
+    std::vector<std::string> wanted;
+    for (auto part : split(text)) {
+        if (part == "none")
+            continue;
+        if (part == "all") {
+            wanted.assign(names.begin(), names.end());
+        } else if (std::find(names.begin(), names.end(), part) == names.end()) {
+            throw usage_error(
+                fmt::format("'{}' is not {}, all or none", part, fmt::join(names, ", ")));
+        } else {
+            wanted.emplace_back(part);
+        }
+    }
+    return wanted;
+}
+
 constexpr std::array options{
     option{"--hosts",
            "LIST",
@@ -283,6 +301,11 @@ constexpr std::array options{
            "but not of `herd`), none; one that is not installed is left out, with a word about the "
            "package",
            [](settings& s, std::string_view v) { s.peers = to_peers(v); }},
+    option{"--systems",
+           "NAME[,NAME...]",
+           "which take part: corozk, etcd, redis, all (default), none; one that is not "
+           "installed is left out, with a word about the package",
+           [](settings& s, std::string_view v) { s.systems = to_systems(v); }},
     option{"--behind",
            "N[,N...]",
            "how many nodes wait already when one more joins a lock's queue",

@@ -46,6 +46,7 @@ command judge_command();
 command watch_command();
 command safety_command();
 command sizing_command();
+command systems_command();
 
 boost::asio::awaitable<void> run_floor(job& j);
 boost::asio::awaitable<void> run_handover(job& j);

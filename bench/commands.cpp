@@ -122,6 +122,7 @@ std::span<const command> all_commands() {
         watch_command(),
         safety_command(),
         sizing_command(),
+        systems_command(),
         command{
             "floor",
             "what the server and the C client need by themselves: nothing can be faster",

@@ -48,6 +48,7 @@ struct settings {
     std::vector<std::size_t> loads;   ///< per cent of the servers' capacity that others use
     std::size_t locks = 1;
     std::vector<std::string> peers;
+    std::vector<std::string> systems;   ///< of `systems` and `safety`
     std::vector<std::size_t> behind;    ///< so many nodes before the one that joins
     std::chrono::seconds deadline{60};  ///< of a peer, for each thing it is asked for
 

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 #include <zookeeper/zookeeper.h>
 
+#include <algorithm>
 #include <charconv>
 #include <exception>
 #include <random>
@@ -45,6 +46,12 @@ testing::server_options options_for(const settings& s) {
     return o;
 }
 
+/// Of sessions that are not to expire, however short those are that are measured.
+int raw_timeout(const settings& s) {
+    constexpr auto least = std::chrono::milliseconds(20'000);
+    return static_cast<int>(std::max(s.session_timeout, least).count());
+}
+
 std::string random_name() {
     std::random_device source;
     return fmt::format("/corozk-bench-{:08x}{:08x}", source(), source());
@@ -64,7 +71,7 @@ stage::stage(const settings& s, progress& p) : settings_(s), progress_(p), root_
         return;
     progress_.update("connecting to " + hosts_);
     {
-        raw_loop loop(hosts_, root_, static_cast<int>(settings_.session_timeout.count()));
+        raw_loop loop(hosts_, root_, raw_timeout(settings_));
         loop.make(root_);
     }
     version_ = server_version();
@@ -180,8 +187,7 @@ boost::asio::awaitable<void> stage::close(std::vector<client>& clients) {
 }
 
 std::unique_ptr<raw_loop> stage::raw() {
-    auto loop = std::make_unique<raw_loop>(
-        hosts_, root_, static_cast<int>(settings_.session_timeout.count()));
+    auto loop = std::make_unique<raw_loop>(hosts_, root_, raw_timeout(settings_));
     loop->on_progress = [this](std::size_t, std::size_t) {
         interruption::check();
         progress_.update("measuring the floor");
@@ -190,8 +196,7 @@ std::unique_ptr<raw_loop> stage::raw() {
 }
 
 std::unique_ptr<raw_ring> stage::ring(std::size_t sessions) {
-    auto ring = std::make_unique<raw_ring>(
-        hosts_, root_, static_cast<int>(settings_.session_timeout.count()), sessions);
+    auto ring = std::make_unique<raw_ring>(hosts_, root_, raw_timeout(settings_), sessions);
     ring->on_progress = [this](std::size_t done, std::size_t total) {
         interruption::check();
         progress_.update("passing a turn on by bare sessions", done, total);
@@ -223,6 +228,12 @@ std::size_t stage::servers() const noexcept {
 
 testing::server& stage::server(std::size_t index) {
     return standalone_ ? *standalone_ : (*ensemble_)[index];
+}
+
+std::optional<std::size_t> stage::leader() const {
+    if (!ensemble_)
+        return std::nullopt;
+    return ensemble_->leader();
 }
 
 std::map<std::string, std::string> stage::ask(std::size_t index) {

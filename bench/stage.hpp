@@ -75,6 +75,9 @@ public:
     /// Whether the servers are our own, to look into and to maltreat.
     bool owns_servers() const noexcept { return standalone_ || ensemble_; }
     testing::server& server(std::size_t index = 0);
+
+    /// Which of our own servers leads; nothing if there is one only, or none now.
+    std::optional<std::size_t> leader() const;
     std::size_t servers() const noexcept;
 
     struct server_use {

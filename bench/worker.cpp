@@ -6,6 +6,7 @@
 #include "safety/updater.hpp"
 #include "session_use.hpp"
 #include "statistics.hpp"
+#include "systems/lock_holder.hpp"
 #include "usage.hpp"
 #include <corozk/client.hpp>
 
@@ -265,6 +266,8 @@ asio::awaitable<void> serve(requests& told, std::string hosts, std::size_t timeo
 int run_worker(std::span<const std::string_view> words) {
     if (!words.empty() && words[0] == "safety")
         return run_updater(words.subspan(1));
+    if (!words.empty() && words[0] == "systems")
+        return run_lock_holder(words.subspan(1));
     if (words.size() != 3)
         throw std::runtime_error("'worker' is for --processes: not to be started by hand");
     asio::io_context context(1);

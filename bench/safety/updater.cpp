@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "safety/updater.hpp"
 
-#include "safety/store.hpp"
+#include "safety/site.hpp"
 #include "safety/updates.hpp"
 #include "statistics.hpp"
-#include <corozk/recipe/lock.hpp>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -31,18 +29,12 @@ namespace asio = boost::asio;
 
 /// Between reading and writing.
 constexpr auto think_time = std::chrono::milliseconds(2);
-/// Before the lock is asked for again in another session.
-constexpr auto retry_pause = std::chrono::milliseconds(20);
 constexpr std::size_t stopping_update = 1;
 
 struct updater_options {
     updater_options() = default;
 
-    std::string hosts;
-    std::chrono::milliseconds session_timeout{0};
-    std::string lock_path;
-    std::string protection_name;
-    std::string store;
+    site_options where;
     std::string number;
     std::size_t updates = 0;
     bool stops = false;
@@ -60,11 +52,7 @@ std::int64_t now_ns() {
 
 class updater {
 public:
-    updater(client& c, const updater_options& o)
-        : options_(o),
-          protection_(find_protection(o.protection_name)),
-          text_(open_text(protection_, c, o.store)),
-          lock_(c, o.lock_path) {}
+    updater(site& where, const updater_options& o) : site_(where), options_(o) {}
 
     asio::awaitable<void> run() {
         timer_.emplace(co_await asio::this_coro::executor);
@@ -74,41 +62,26 @@ public:
     }
 
 private:
-    asio::awaitable<void> pause(std::chrono::milliseconds duration) {
-        timer_->expires_after(duration);
-        co_await timer_->async_wait(asio::use_awaitable);
-    }
-
-    asio::awaitable<ownership> acquire() {
-        for (;;) {
-            auto [ec, held] = co_await lock_.acquire(asio::as_tuple(asio::use_awaitable));
-            if (!ec)
-                co_return std::move(held);
-            co_await pause(retry_pause);
-        }
-    }
-
     asio::awaitable<void> update_once(std::size_t index) {
-        auto held = co_await acquire();
+        co_await site_.acquire();
         update u;
         u.element = fmt::format("{}.{}", options_.number, index);
         u.granted_ns = now_ns();
         try {
-            u.outcome = co_await write(held, u.element, index);
-        } catch (const error&) {
+            u.outcome = co_await write(u.element, index);
+        } catch (const std::exception&) {
             u.outcome = update_outcome::refused;  // it could not read
         }
         u.ended_ns = now_ns();
         tell(to_line(u));
-        co_await held.release(asio::as_tuple(asio::use_awaitable));
+        co_await site_.release();
     }
 
-    asio::awaitable<update_outcome> write(ownership& held,
-                                          const std::string& element,
-                                          std::size_t index) {
-        std::string text = co_await text_->read(held);
-        co_await pause(think_time);
-        if (protection_.guard == "valid" && !held.valid())
+    asio::awaitable<update_outcome> write(const std::string& element, std::size_t index) {
+        std::string text = co_await site_.read();
+        timer_->expires_after(think_time);
+        co_await timer_->async_wait(asio::use_awaitable);
+        if (options_.where.by->guard == "valid" && !site_.valid())
             co_return update_outcome::refused;
         if (options_.stops && index == stopping_update) {
             // It is stopped (SIGSTOP) somewhere in here.
@@ -119,7 +92,7 @@ private:
         while (text.ends_with('\n') || text.ends_with(' '))
             text.pop_back();
         text += ' ' + element;
-        auto outcome = co_await text_->write(held, std::move(text));
+        auto outcome = co_await site_.write(std::move(text));
         switch (outcome) {
             case write_outcome::written:
                 co_return update_outcome::added;
@@ -131,24 +104,19 @@ private:
         co_return update_outcome::unknown;
     }
 
+    site& site_;
     const updater_options& options_;
-    const protection& protection_;
-    std::unique_ptr<shared_text> text_;
-    lock lock_;
     std::optional<asio::steady_timer> timer_;
 };
 
-asio::awaitable<void> serve_updates(const updater_options& o) {
-    client_options options(o.hosts);
-    options.session_timeout = o.session_timeout;
-    options.logger.level = log_level::error;
-    auto c = co_await client::connect(std::move(options));
+asio::awaitable<void> serve_updates(site& where, const updater_options& o) {
+    co_await where.connect();
     tell("ready");
     std::string go;
     std::getline(std::cin, go);
-    updater u(c, o);
+    updater u(where, o);
     co_await u.run();
-    co_await c.close();
+    co_await where.close();
 }
 
 }  // namespace
@@ -157,17 +125,19 @@ int run_updater(std::span<const std::string_view> words) {
     if (words.size() != 8)
         throw std::runtime_error("'worker safety' is for `safety`: not to be started by hand");
     updater_options o;
-    o.hosts = words[0];
-    o.session_timeout = std::chrono::milliseconds(std::stoll(std::string(words[1])));
-    o.lock_path = words[2];
-    o.protection_name = words[3];
-    o.store = words[4];
+    o.where.hosts = words[0];
+    o.where.session_timeout = std::chrono::milliseconds(std::stoll(std::string(words[1])));
+    o.where.lock_name = words[2];
+    o.where.by = &find_protection(words[3]);
+    o.where.store = words[4];
     o.number = words[5];
     o.updates = std::stoull(std::string(words[6]));
     o.stops = words[7] == "1";
     std::exception_ptr problem;
     asio::io_context context(1);
-    asio::co_spawn(context, serve_updates(o), [&problem](std::exception_ptr e) { problem = e; });
+    auto where = make_site(context.get_executor(), o.where);
+    asio::co_spawn(
+        context, serve_updates(*where, o), [&problem](std::exception_ptr e) { problem = e; });
     context.run();
     if (problem)
         std::rethrow_exception(problem);

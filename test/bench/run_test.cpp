@@ -15,9 +15,9 @@ using namespace corozk::testing;
 namespace {
 
 const std::vector<std::string> commands{
-    "demo",      "judge",   "watch", "safety",  "floor", "handover", "herd",   "queue",
-    "semaphore", "counter", "2pc",   "barrier", "cache", "compare",  "report", "uncontended",
-    "ops",       "network", "many",  "stall",   "load",  "paper",    "sizing"};
+    "demo",        "judge",     "watch",   "safety", "systems", "floor", "handover", "herd",
+    "queue",       "semaphore", "counter", "2pc",    "barrier", "cache", "compare",  "report",
+    "uncontended", "ops",       "network", "many",   "stall",   "load",  "paper",    "sizing"};
 
 std::string text(const boost::json::object& row, const char* key) {
     const auto* value = row.if_contains(key);

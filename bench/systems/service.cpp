@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "systems/service.hpp"
+
+#include "interruption.hpp"
+#include <corozk/testing/temporary_directory.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <thread>
+#include <unistd.h>
+
+namespace corozk::bench {
+
+namespace {
+
+constexpr auto service_start_limit = std::chrono::seconds(30);
+constexpr auto poll_interval = std::chrono::milliseconds(10);
+constexpr auto version_limit = std::chrono::seconds(10);
+constexpr std::size_t tail = 2'000;
+
+std::string log_text(const std::filesystem::path& file) {
+    std::ifstream stream(file);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+testing::process_options process_for(std::vector<std::string> command,
+                                     const std::filesystem::path& folder) {
+    // Of a server that ran here before: what it said is not to be mistaken for the new one's.
+    std::filesystem::remove(folder / "log");
+    testing::process_options o;
+    o.command = std::move(command);
+    o.output = folder / "log";
+    o.directory = folder;
+    return o;
+}
+
+}  // namespace
+
+service::service(std::vector<std::string> command, std::filesystem::path folder)
+    : name_(command.front()),
+      log_path_(folder / "log"),
+      process_(process_for(std::move(command), folder)) {}
+
+std::string service::log() const {
+    return log_text(log_path_);
+}
+
+void service::wait_until_says(std::string_view text) {
+    auto deadline = std::chrono::steady_clock::now() + service_start_limit;
+    for (;;) {
+        interruption::check();
+        bool running = process_.running();
+        std::string said = log();
+        if (running && said.find(text) != said.npos)
+            return;
+        std::string end = said.substr(said.size() - std::min(said.size(), tail));
+        if (!running && (said.find("ddress already in use") != said.npos))
+            throw port_taken(end);
+        if (!running)
+            throw std::runtime_error(fmt::format("{} ended; its log:\n{}", name_, end));
+        if (std::chrono::steady_clock::now() > deadline)
+            throw std::runtime_error(fmt::format("{} does not serve; its log:\n{}", name_, end));
+        std::this_thread::sleep_for(poll_interval);
+    }
+}
+
+std::string find_installed(std::string_view program) {
+    for (const char* folder : {"/usr/bin", "/usr/sbin", "/usr/local/bin"}) {
+        std::string path = fmt::format("{}/{}", folder, program);
+        if (::access(path.c_str(), X_OK) == 0)
+            return path;
+    }
+    return {};
+}
+
+std::string version_after(const std::string& program, std::string_view word) {
+    testing::temporary_directory folder;
+    testing::process_guard process(process_for({program, "--version"}, folder.path()));
+    process.wait(version_limit);
+    std::string text = log_text(folder.path() / "log");
+    auto at = text.find(word);
+    if (at == text.npos)
+        return "unknown";
+    text = text.substr(at + word.size());
+    return text.substr(0, text.find_first_of(" \n"));
+}
+
+}  // namespace corozk::bench

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arguments.hpp"
+#include "command.hpp"
+#include "contest_rows.hpp"
+#include "help.hpp"
+#include "systems/fsync_time.hpp"
+#include "systems/measure.hpp"
+#include "systems/system_servers.hpp"
+#include "table.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+namespace corozk::bench {
+
+namespace {
+
+namespace asio = boost::asio;
+
+/// Of clients that are not to be lost: nothing may expire while it is measured.
+constexpr auto long_timeout = std::chrono::milliseconds(40'000);
+
+/// A system's recipe, and all its rows.
+class system_entry {
+public:
+    system_entry(job& j,
+                 system_servers& servers,
+                 const system_servers::running& s,
+                 std::string recipe)
+        : job_(j),
+          servers_(servers),
+          system_(s),
+          recipe_(std::move(recipe)),
+          cycles_(row("uncontended")) {
+        for (std::size_t n : j.wanted.waiters)
+            handovers_.push_back(row("handover").set("waiters", n));
+        losses_ = row("loss");
+        outages_ = row("outage");
+    }
+
+    asio::awaitable<void> run() {
+        if (!failure_.empty())
+            co_return;
+        try {
+            co_await measure_cycles(job_, wish(long_timeout), job_.wanted.operations, cycles_);
+            for (result& r : handovers_) {
+                auto waiters = static_cast<std::size_t>(r.number("waiters"));
+                doing_ = count_text(waiters) + " waiters";
+                co_await measure_handovers(
+                    job_, wish(long_timeout), waiters, job_.wanted.operations / 3, r);
+            }
+            doing_ = "killed holder";
+            auto timeout = job_.wanted.session_timeout;
+            co_await measure_losses(job_, wish(timeout), job_.wanted.kills, losses_);
+            doing_ = "lost server";
+            co_await lose_servers();
+        } catch (const std::exception& problem) {
+            failure_ = fmt::format("{}: {}", doing_, problem.what());
+        }
+    }
+
+    std::vector<std::string> line() const {
+        std::vector<std::string> cells{
+            title(), cell(cycles_, "write_us"), cell(cycles_, "cycle_us")};
+        for (const result& r : handovers_)
+            cells.push_back(cell(r, "handover_us"));
+        cells.push_back(spread(losses_, "loss_s"));
+        if (has_outages(job_))
+            cells.push_back(spread(outages_, "outage_s"));
+        return cells;
+    }
+
+    std::string remark() const {
+        return failure_.empty() ? "" : fmt::format("{} fails: {}\n", title(), failure_);
+    }
+
+    void move_rows(std::vector<result>& all) {
+        handovers_.insert(handovers_.begin(), std::move(cycles_));
+        handovers_.push_back(std::move(losses_));
+        if (has_outages(job_))
+            handovers_.push_back(std::move(outages_));
+        for (result& r : handovers_) {
+            r.set("failure", failure_);
+            all.push_back(std::move(r));
+        }
+    }
+
+    /// A server that is lost is missed where there are others.
+    static bool has_outages(const job& j) {
+        return j.wanted.kills > 0 && j.wanted.servers > 1 && j.wanted.hosts.empty();
+    }
+
+private:
+    asio::awaitable<void> lose_servers() {
+        // Of Redlock's servers none leads.
+        bool led = has_outages(job_) && system_.kind->elects;
+        for (std::size_t i = 0; led && i < job_.wanted.kills; ++i) {
+            job_.on.shown().update(
+                std::string(system_.kind->name) + ": killing servers", i, job_.wanted.kills);
+            std::size_t leader = co_await servers_.leader(system_);
+            auto kill = [this, leader] { servers_.kill(system_, leader); };
+            double seconds = co_await measure_outage(wish(long_timeout), kill);
+            servers_.restart(system_, leader);
+            outages_.add("outage_s", seconds);
+        }
+    }
+
+    static std::string spread(const result& r, std::string_view key) {
+        if (!r.has(key))
+            return "";
+        return with_spread(r, key, seconds_text);
+    }
+
+    std::string title() const {
+        return system_.title + (recipe_ == "election" ? ", election" : "");
+    }
+
+    result row(std::string_view phase) const {
+        result r;
+        std::string_view name = system_.kind->name;
+        r.set("implementation", name == "corozk" ? "ours" : name).set("title", system_.title);
+        r.set("recipe", recipe_).set("phase", phase);
+        r.set("servers", static_cast<std::size_t>(job_.wanted.servers));
+        r.set("repeat", job_.wanted.repeat);
+        return r;
+    }
+
+    lock_wish wish(std::chrono::milliseconds timeout) const {
+        lock_wish w;
+        w.system = system_.kind->name;
+        w.hosts = system_.hosts;
+        w.recipe = recipe_;
+        w.name = job_.on.fresh_path("systems");
+        w.timeout = timeout;
+        return w;
+    }
+
+    static std::string cell(const result& r, const std::string& key) {
+        if (!r.has(key + ".p50"))
+            return "";
+        return fmt::format("{} / {}",
+                           microseconds_text(r.median(key + ".p50")),
+                           microseconds_text(r.median(key + ".p99")));
+    }
+
+    job& job_;
+    system_servers& servers_;
+    const system_servers::running& system_;
+    std::string recipe_;
+    result cycles_;
+    std::vector<result> handovers_;
+    result losses_;
+    result outages_;
+    std::string doing_ = "uncontended";
+    std::string failure_;
+};
+
+/// What figures do not say.
+std::string promises(const system_servers& servers) {
+    std::string text;
+    for (const auto& s : servers.all()) {
+        const system_kind& k = *s.kind;
+        text +=
+            wrapped(fmt::format("{}: order: {}. Fencing token: {}. Held after the loss of a "
+                                "server: {}. A holder's death is noticed by {}.",
+                                k.title,
+                                k.order,
+                                k.token,
+                                k.failover,
+                                k.session));
+    }
+    return text;
+}
+
+std::string data_line(const settings& s) {
+    if (!s.on_disk)
+        return "data of all in memory (/dev/shm); Redis with appendfsync no\n";
+    auto times = fsync_times();
+    return fmt::format(
+        "data of all on disk, and each change waits for it; fdatasync here: {} / {}\n",
+        microseconds_text(times.p50()),
+        microseconds_text(times.p99()));
+}
+
+asio::awaitable<void> run_systems(job& j) {
+    std::string data = data_line(j.wanted);
+    system_servers servers(j);
+    std::vector<system_entry> entries;
+    for (const auto& s : servers.all()) {
+        for (const auto& recipe : j.wanted.recipes) {
+            if (recipe == "lock" || s.kind->elects)
+                entries.emplace_back(j, servers, s, recipe);
+        }
+    }
+    for (std::size_t i = 0; i < j.wanted.repeat; ++i) {
+        for (system_entry& e : entries)
+            co_await e.run();
+    }
+    std::vector<std::string> head{"p50 / p99", "a write", "acquire + release"};
+    for (std::size_t n : j.wanted.waiters)
+        head.push_back(fmt::format("hand-over, {}", count_text(n)));
+    head.push_back("holder killed");
+    if (system_entry::has_outages(j))
+        head.push_back("leader killed");
+    table t(head);
+    std::string remarks = servers.remarks();
+    for (system_entry& e : entries) {
+        t.add(e.line());
+        remarks += e.remark();
+        e.move_rows(j.results);
+    }
+    j.output = heading(j) + data + "\n" + t.str();
+    if (!remarks.empty())
+        j.output += "\n" + remarks;
+    j.output += "\n" + promises(servers);
+    j.output += fmt::format(
+        "\nEach waiter is a client with connections of its own. etcd is spoken to through its JSON "
+        "gateway, which a write pays for as well.\nholder killed: from the end of the holder's "
+        "process to the next grant, with sessions, leases and keys of {} s\n",
+        to_seconds(j.wanted.session_timeout));
+    if (system_entry::has_outages(j))
+        j.output +=
+            "leader killed: the longest time without a grant when the leading server is "
+            "killed\n";
+}
+
+void check_systems(const settings& s) {
+    for (const auto& recipe : s.recipes) {
+        if (recipe != "lock" && recipe != "election")
+            throw usage_error(
+                "systems: --recipe is lock or election\n"
+                "See corozk-bench systems --help.");
+    }
+}
+
+void defaults_of_systems(settings& s) {
+    for (const system_kind& k : all_systems())
+        s.systems.emplace_back(k.name);
+    s.waiters = {1, 10, 100};
+    s.recipes = {"lock", "election"};
+    s.operations = 300;
+    s.repeat = 1;
+    s.kills = 3;
+    s.session_timeout = std::chrono::milliseconds(6'000);
+}
+
+}  // namespace
+
+command systems_command() {
+    return command{
+        "systems",
+        "locks and elections of etcd, and Redis's locks, beside corozk's: times and promises",
+        "All systems' servers run on this machine, as many of each (--servers), their data in "
+        "memory or each change on disk (--data), and take turns. Measured are a plain write, "
+        "acquire + release that nobody disturbs, the time from a release to the next one's grant "
+        "with N waiters, how long nobody holds it after the holder's process was killed, and, with "
+        "three servers, for "
+        "how long nothing is granted after the leading one was killed. Every "
+        "waiter is a client with connections and a session of its own. corozk's locks are on "
+        "ZooKeeper; etcd's are those of its own lock and election service, through its gateway "
+        "(JSON over HTTP); Redis's are the usual ones: SET NX PX, released by a script that "
+        "compares, and waiters that subscribe to releases. With three servers these are a "
+        "ZooKeeper ensemble, an etcd cluster, and three Redis servers with Redlock. Every grant is "
+        "checked: two holders at a time are a failure. etcd and Redis are Debian's packages "
+        "etcd-server and redis-server; one that is not installed is left out. Consul is not in "
+        "Debian 12.",
+        {"--systems", "--waiters", "--recipe", "--operations", "--kill"},
+        defaults_of_systems,
+        run_systems,
+        check_systems};
+}
+
+}  // namespace corozk::bench

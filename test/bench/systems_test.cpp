@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// `corozk-bench systems`: whoever is installed takes part, and nobody holds a lock with another.
+#include "bench_run.hpp"
+
+#include <boost/json/serialize.hpp>
+
+#include <set>
+
+namespace corozk::testing::systems_test {
+
+using namespace corozk::testing;
+
+namespace {
+
+std::string text(const boost::json::object& row, const char* key) {
+    return row.at(key).as_string().c_str();
+}
+
+}  // namespace
+
+TEST_CASE("systems: every phase of those that are installed has its figures") {
+    bench_run bench;
+    int code = bench.run_small(
+        "systems",
+        {"--waiters", "2", "--operations", "10", "--kill", "1", "--session-timeout", "2000"});
+    INFO(bench.out());
+    REQUIRE(code == 0);
+    std::set<std::string> seen;
+    for (const auto& value : bench.rows()) {
+        const auto& row = value.as_object();
+        INFO(boost::json::serialize(row));
+        CHECK(text(row, "failure").empty());
+        std::string phase = text(row, "phase");
+        seen.insert(text(row, "implementation") + " " + text(row, "recipe") + " " + phase);
+        if (phase == "uncontended") {
+            CHECK(row.at("write_us").as_object().at("p50").to_number<double>() > 0);
+            CHECK(row.at("cycle_us").as_object().at("p50").to_number<double>() > 0);
+        } else if (phase == "handover") {
+            CHECK(row.at("handover_us").as_object().at("p50").to_number<double>() > 0);
+        } else {
+            CHECK(row.at("loss_s").to_number<double>() > 0);
+        }
+    }
+    for (const char* phase : {"uncontended", "handover", "loss"}) {
+        INFO(phase);
+        CHECK(seen.contains(std::string("ours lock ") + phase));
+        CHECK(seen.contains(std::string("ours election ") + phase));
+        CHECK((seen.contains(std::string("etcd election ") + phase) ||
+               bench.out().find("package etcd-server") != std::string::npos));
+        CHECK((seen.contains(std::string("redis lock ") + phase) ||
+               bench.out().find("package redis-server") != std::string::npos));
+    }
+}
+
+TEST_CASE("systems: what makes no sense is refused") {
+    bench_run bench;
+    CHECK(bench.run({"systems", "--recipe", "semaphore"}) == 2);
+    CHECK(bench.run({"systems", "--systems", "consul"}) == 2);
+    CHECK(bench.out().find("corozk, etcd, redis") != std::string::npos);
+}
+
+}  // namespace corozk::testing::systems_test
