@@ -235,7 +235,8 @@ TEST_CASE("abandoned: optimistic transactions") {
                 attempt.erase(paths[0]);
             else
                 attempt.create(paths[0]);
-            if (co_await attempt.get(path + "-c"))
+            const bool there = (co_await attempt.get(path + "-c")).has_value();
+            if (there)
                 co_await b.wait();
             else
                 attempt.create(path + "-c");

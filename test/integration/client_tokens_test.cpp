@@ -495,9 +495,9 @@ TEST_CASE("shapes: everything that the API allows inside a co_await expression")
         CHECK(std::get<0>(event).path == path + "/new");
         // In conditions, loops, throwing calls, and as arguments.
         if (co_await zk.exists(path + "/d"))
-            co_await zk.erase(path + "/d");
+            co_await zk.erase(path + "/d");  // co_await-ok: as a user might write it
         while (!(co_await zk.children(path)).names.empty())
-            co_await zk.erase(path + "/new");
+            co_await zk.erase(path + "/new");  // co_await-ok: the same
         CHECK_FALSE((co_await zk.exists(path + std::string("/none"))).has_value());
         for (int i = 0; i < 3; ++i) {
             bool thrown = false;
