@@ -12,9 +12,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 namespace corozk::bench {
 
@@ -33,6 +37,7 @@ class release_run : lock_crowd<Lock> {
     using base::places_;
     using base::problem_;
     using base::stage_;
+    using typename base::grant_type;
     using typename base::place;
 
 public:
@@ -105,13 +110,19 @@ private:
         place& p = places_.front();
         auto earlier = use_of(clients_);
         ended_ = 0;
-        auto held = std::move(p.held.front());
-        p.held.erase(p.held.begin());
-        holder mine = holders_.front();
-        holders_.pop_front();
+        // Readers release together: only the last one lets somebody in.
+        const std::size_t leaving = Lock::permits(this->setup_) > 0 ? 1 : p.held.size();
+        auto last = static_cast<std::ptrdiff_t>(leaving);
+        std::vector<grant_type> held(std::make_move_iterator(p.held.begin()),
+                                     std::make_move_iterator(p.held.begin() + last));
+        p.held.erase(p.held.begin(), p.held.begin() + last);
+        std::vector<holder> gone(holders_.begin(), holders_.begin() + last);
+        holders_.erase(holders_.begin(), holders_.begin() + last);
         auto began = clock::now();
-        p.owners.released(mine.lock->shared(mine.who), began);
-        co_await held.release();
+        for (const holder& h : gone)
+            p.owners.released(h.lock->shared(h.who), began);
+        for (auto& one : held)
+            co_await one.release();
         while (ended_ == 0)
             co_await pause();
         r.add("handover_us", to_microseconds(this->ended_at_ - began));
@@ -122,7 +133,8 @@ private:
         r.add("listings_per_handover", caused.listings);
         r.add("bytes_per_handover", caused.bytes);
         ++released_;
-        this->spawn(wait_and_hold(p, *mine.lock, mine.who));
+        for (const holder& h : gone)
+            this->spawn(wait_and_hold(p, *h.lock, h.who));
         co_await quiet(3);
     }
 
