@@ -89,9 +89,10 @@ TEST_CASE("contention_inspector: cancelled while it waits, it breaks nobody and 
     with_client([](client& zk, std::string path) -> awaitable<void> {
         client other = co_await one_more_client();
         lock l(zk, path);
-        ownership held = co_await l.acquire();
         co_await settle(zk);
-        const std::int64_t before = watch_count(shared_server().port());
+        const std::int64_t before = watch_count(shared_server().port()) + 1;
+        ownership held = co_await l.acquire();
+        co_await watches_at_server(before);  // its own, once it has held for a while
         contention_inspector line(other, path);
         pending_result<bool> asked;
         line.insist_on_release(held.path(), time_limit::for_ever(), asked.handler());
