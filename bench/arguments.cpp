@@ -3,6 +3,7 @@
 
 #include "compare/peer_kind.hpp"
 #include "contest.hpp"
+#include "systems/system_kind.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,6 +12,7 @@
 #include <array>
 #include <charconv>
 #include <numeric>
+#include <span>
 
 namespace corozk::bench {
 
@@ -75,28 +77,12 @@ std::vector<std::string> to_recipes(std::string_view text) {
     return wanted;
 }
 
-std::vector<std::string> to_peers(std::string_view text) {
-    std::vector<std::string> wanted;
+/// Of kinds that have names; all of them, some, or none.
+template <class Kind>
+std::vector<std::string> to_names(std::string_view text, std::span<const Kind> kinds) {
     std::vector<std::string_view> names;
-    for (const peer_kind& peer : all_peers())
-        names.push_back(peer.name);
-    for (auto part : split(text)) {
-        if (part == "none")
-            continue;
-        if (part == "all") {
-            wanted.insert(wanted.end(), names.begin(), names.end());
-        } else if (std::find(names.begin(), names.end(), part) == names.end()) {
-            throw usage_error(
-                fmt::format("'{}' is not {}, all or none", part, fmt::join(names, ", ")));
-        } else {
-            wanted.emplace_back(part);
-        }
-    }
-    return wanted;
-}
-
-std::vector<std::string> to_systems(std::string_view text) {
-    constexpr std::array<std::string_view, 3> names{"corozk", "etcd", "redis"};
+    for (const Kind& kind : kinds)
+        names.push_back(kind.name);
     std::vector<std::string> wanted;
     for (auto part : split(text)) {
         if (part == "none")
@@ -300,12 +286,12 @@ constexpr std::array options{
            "beside whom: curator, kazoo, zookeeper (the recipes in its own jars), all (default, "
            "but not of `herd`), none; one that is not installed is left out, with a word about the "
            "package",
-           [](settings& s, std::string_view v) { s.peers = to_peers(v); }},
+           [](settings& s, std::string_view v) { s.peers = to_names(v, all_peers()); }},
     option{"--systems",
            "NAME[,NAME...]",
            "which take part: corozk, etcd, redis, all (default), none; one that is not "
            "installed is left out, with a word about the package",
-           [](settings& s, std::string_view v) { s.systems = to_systems(v); }},
+           [](settings& s, std::string_view v) { s.systems = to_names(v, all_systems()); }},
     option{"--behind",
            "N[,N...]",
            "how many nodes wait already when one more joins a lock's queue",

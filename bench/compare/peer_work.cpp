@@ -93,27 +93,35 @@ boost::asio::awaitable<void> peer_work::until_queued(boost::json::object wanted)
     }
 }
 
-boost::asio::awaitable<void> peer_work::ask(std::string request, const visit& at) {
-    process_.send(request);
+/// What the peer says, besides that its waiters come, who are waited for.
+boost::asio::awaitable<boost::json::object> peer_work::next_message() {
     for (;;) {
         interruption::check();
         auto message = co_await process_.next(limit_);
-        std::string event(message["event"].as_string());
-        if (event == "done")
-            throw peer_failure("it was done without " + at.phase);
-        if (event == "phase") {
-            bool here = message["name"].as_string() == at.phase;
+        if (message["event"].as_string() == "phase")
             watches_before_ = on_.watches();
-            if (here)
-                co_await at.before();
-            process_.send("go");
-            if (here) {
-                co_await at.after();
-                co_return;
-            }
-        } else if (event == "started") {
-            co_await until_queued(std::move(message));
-            process_.send("settled");
+        if (message["event"].as_string() != "started")
+            co_return message;
+        co_await until_queued(std::move(message));
+        process_.send("settled");
+    }
+}
+
+boost::asio::awaitable<void> peer_work::ask(std::string request, const visit& at) {
+    process_.send(request);
+    for (;;) {
+        auto message = co_await next_message();
+        if (message["event"].as_string() == "done")
+            throw peer_failure("it was done without " + at.phase);
+        if (message["event"].as_string() != "phase")
+            continue;
+        bool here = message["name"].as_string() == at.phase;
+        if (here)
+            co_await at.before();
+        process_.send("go");
+        if (here) {
+            co_await at.after();
+            co_return;
         }
     }
 }
@@ -124,19 +132,14 @@ boost::asio::awaitable<peer_phases> peer_work::ask(std::string request) {
     double memory = 0;
     process_.send(request);
     for (;;) {
-        interruption::check();
-        auto message = co_await process_.next(limit_);
+        auto message = co_await next_message();
         std::string event(message["event"].as_string());
         if (event == "done")
             co_return phases;
         if (event == "phase") {
             memory = number(message, "memory_bytes");
-            watches_before_ = on_.watches();
             before = look();
             process_.send("go");
-        } else if (event == "started") {
-            co_await until_queued(std::move(message));
-            process_.send("settled");
         } else if (event == "measured") {
             sample after = look();
             peer_phase p;

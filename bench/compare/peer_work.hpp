@@ -52,6 +52,7 @@ public:
 private:
     struct sample;
     sample look();
+    boost::asio::awaitable<boost::json::object> next_message();
     boost::asio::awaitable<void> until_queued(boost::json::object wanted);
     boost::asio::awaitable<std::size_t> count_nodes(const boost::json::object& wanted);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "systems/etcd_api.hpp"
 
-#include "systems/base64.hpp"
+#include "program/base64.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
@@ -18,7 +18,7 @@ namespace asio = boost::asio;
 namespace json = boost::json;
 
 json::string base64_bytes(std::string_view text) {
-    return json::string(to_base64(text));
+    return json::string(program::to_base64(text));
 }
 
 /// 64-bit numbers are texts in its JSON, and what is zero or empty is left out.
@@ -63,7 +63,7 @@ asio::awaitable<etcd_key> etcd_api::lock(std::string name, std::int64_t lease) {
     body["lease"] = number_text(lease);
     auto answer = co_await connection_.post("/v3/lock/lock", std::move(body));
     etcd_key held;
-    held.key = from_base64(answer.at("key").as_string());
+    held.key = program::from_base64(answer.at("key").as_string());
     held.revision = revision_of(answer);
     co_return held;
 }
@@ -114,7 +114,7 @@ asio::awaitable<std::string> etcd_api::get(std::string key) {
     const auto* value = found.if_contains("value");
     if (!value)
         co_return std::string();
-    co_return from_base64(value->as_string());
+    co_return program::from_base64(value->as_string());
 }
 
 asio::awaitable<std::int64_t> etcd_api::create_revision(std::string key) {

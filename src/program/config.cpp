@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base64.hpp"
 #include "command.hpp"
 #include "json_text.hpp"
 #include <corozk/recipe/configuration.hpp>
@@ -114,7 +115,7 @@ private:
             for (const auto& [name, data] : *version.parts) {
                 parts[name] = valid_text(data);
                 if (!is_utf8(data))
-                    encoded[name] = base64(data);
+                    encoded[name] = to_base64(data);
                 text += fmt::format("{}={}\n", name, data);
             }
             value["number"] = version.number;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "json_text.hpp"
 
-#include <boost/archive/iterators/base64_from_binary.hpp>
-#include <boost/archive/iterators/transform_width.hpp>
+#include "base64.hpp"
+
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/locale/utf.hpp>
@@ -34,17 +34,6 @@ bool is_utf8(std::string_view bytes) {
     return valid_text(bytes) == bytes;
 }
 
-std::string base64(std::string_view bytes) {
-    namespace iterators = boost::archive::iterators;
-    using digit = iterators::base64_from_binary<iterators::transform_width<const char*, 6, 8>>;
-    // It reads whole groups.
-    std::size_t padding = (3 - bytes.size() % 3) % 3;
-    std::string groups(bytes);
-    groups.append(padding, '\0');
-    std::string result(digit(groups.data()), digit(groups.data() + groups.size()));
-    return result.replace(result.size() - padding, padding, padding, '=');
-}
-
 void make_valid(json::value& value) {
     if (json::string* text = value.if_string()) {
         *text = valid_text(*text);
@@ -56,7 +45,7 @@ void make_valid(json::value& value) {
         for (auto& member : *members) {
             std::string name = valid_text(member.key());
             const json::string* bytes = member.value().if_string();
-            std::string encoded = bytes && !is_utf8(*bytes) ? base64(*bytes) : std::string();
+            std::string encoded = bytes && !is_utf8(*bytes) ? to_base64(*bytes) : std::string();
             make_valid(member.value());
             result[name] = std::move(member.value());
             if (!encoded.empty())

@@ -14,8 +14,6 @@ bool is_utf8(std::string_view bytes);
 /// Replaces each byte that is not part of a character by U+FFFD.
 std::string valid_text(std::string_view bytes);
 
-std::string base64(std::string_view bytes);
-
 /// Makes every string valid. For each member that was not, adds another one, whose name ends in
 /// "_base64", with all bytes.
 void make_valid(boost::json::value& value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "systems/base64.hpp"
+#include "program/base64.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -7,7 +7,7 @@
 
 namespace corozk::testing::base64_test {
 
-using namespace corozk::bench;
+using namespace corozk::program;
 
 TEST_CASE("base64: what RFC 4648 says of every length, and back") {
     const std::string all = "foobar";

@@ -7,6 +7,7 @@
 #include <corozk/testing/temporary_directory.hpp>
 
 #include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 
 #include <chrono>
@@ -24,6 +25,22 @@ using namespace client_tests;
 inline std::string content_of(const std::filesystem::path& file) {
     std::ifstream stream(file);
     return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// What a row says.
+
+/// Empty if it is not there.
+inline std::string text(const boost::json::object& row, const char* key) {
+    const auto* value = row.if_contains(key);
+    return value && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+inline double figure(const boost::json::object& row, const char* key) {
+    return row.at(key).to_number<double>();
+}
+
+inline double figure(const boost::json::object& row, const char* key, const char* quantile) {
+    return figure(row.at(key).as_object(), quantile);
 }
 
 /// Files for one case, and runs of the program with them.

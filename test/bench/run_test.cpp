@@ -19,15 +19,6 @@ const std::vector<std::string> commands{
     "queue",       "semaphore", "counter", "2pc",    "barrier", "cache", "compare",  "report",
     "uncontended", "ops",       "network", "many",   "stall",   "load",  "paper",    "sizing"};
 
-std::string text(const boost::json::object& row, const char* key) {
-    const auto* value = row.if_contains(key);
-    return value && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
-double figure(const boost::json::object& row, const char* key, const char* quantile) {
-    return row.at(key).as_object().at(quantile).to_number<double>();
-}
-
 bool is_picture(const std::string& svg) {
     return svg.find("<svg") != std::string::npos && svg.find("</svg>") != std::string::npos &&
            svg.find("prefers-color-scheme") != std::string::npos &&
@@ -95,7 +86,7 @@ TEST_CASE("a comparison has a row for each who takes part, and a report") {
         // How the others do is not ours to promise.
         if (who == "ours" || who == "c_client") {
             CHECK(text(row, "failure").empty());
-            CHECK(row.at("handover_us").as_object().at("p50").to_number<double>() > 0);
+            CHECK(figure(row, "handover_us", "p50") > 0);
         }
     }
     CHECK(seen.contains("ours"));
@@ -141,7 +132,7 @@ TEST_CASE("a contest's waiters can be in several processes") {
     for (const auto& value : rows) {
         const auto& row = value.as_object();
         CHECK(row.at("processes").to_number<int>() == 2);
-        CHECK(row.at("handover_us").as_object().at("p50").to_number<double>() > 0);
+        CHECK(figure(row, "handover_us", "p50") > 0);
     }
 }
 
@@ -255,12 +246,12 @@ TEST_CASE("the floor of a hand-over is measured around a ring of sessions") {
         INFO(boost::json::serialize(row));
         if (text(row, "operation").empty()) {
             singles.insert(text(row, "implementation"));
-            CHECK(row.at("list_5_us").as_object().at("p50").to_number<double>() > 0);
-            CHECK(row.at("list_50_us").as_object().at("p50").to_number<double>() > 0);
+            CHECK(figure(row, "list_5_us", "p50") > 0);
+            CHECK(figure(row, "list_50_us", "p50") > 0);
             continue;
         }
         CHECK(row.at("sessions").to_number<int>() == 3);
-        CHECK(row.at("handover_us").as_object().at("p50").to_number<double>() > 0);
+        CHECK(figure(row, "handover_us", "p50") > 0);
         CHECK(row.at("floor_ratio").to_number<double>() > 0);
         if (text(row, "implementation") == "c_client")
             requests.push_back(row.at("requests_per_handover").to_number<double>());
@@ -296,9 +287,9 @@ TEST_CASE("TCP and TLS are put beside the bare C client") {
             CHECK(row.at("max_stall_ms").to_number<double>() > 0);
             continue;
         }
-        CHECK(row.at("create_delete_us").as_object().at("p50").to_number<double>() > 0);
-        CHECK(row.at("pipelined").as_object().at("requests_per_s").to_number<double>() > 0);
-        CHECK(row.at("connect_us").as_object().at("p95").to_number<double>() > 0);
+        CHECK(figure(row, "create_delete_us", "p50") > 0);
+        CHECK(figure(row, "pipelined", "requests_per_s") > 0);
+        CHECK(figure(row, "connect_us", "p95") > 0);
         CHECK(row.at("memory_per_session_bytes").to_number<double>() > 0);
     }
     auto expected = has_tls() ? std::multiset<std::string>{"", "tcp", "tcp", "tls"}

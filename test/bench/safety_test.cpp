@@ -21,10 +21,6 @@ struct player {
     std::string package;  ///< what is said if it is not installed
 };
 
-double figure(const boost::json::object& row, const char* key) {
-    return row.at(key).to_number<double>();
-}
-
 }  // namespace
 
 TEST_CASE("safety: holders that are stopped lose others' updates, unless a guard refuses theirs") {

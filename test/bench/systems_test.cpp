@@ -10,14 +10,6 @@ namespace corozk::testing::systems_test {
 
 using namespace corozk::testing;
 
-namespace {
-
-std::string text(const boost::json::object& row, const char* key) {
-    return row.at(key).as_string().c_str();
-}
-
-}  // namespace
-
 TEST_CASE("systems: every phase of those that are installed has its figures") {
     bench_run bench;
     int code = bench.run_small(
@@ -33,12 +25,12 @@ TEST_CASE("systems: every phase of those that are installed has its figures") {
         std::string phase = text(row, "phase");
         seen.insert(text(row, "implementation") + " " + text(row, "recipe") + " " + phase);
         if (phase == "uncontended") {
-            CHECK(row.at("write_us").as_object().at("p50").to_number<double>() > 0);
-            CHECK(row.at("cycle_us").as_object().at("p50").to_number<double>() > 0);
+            CHECK(figure(row, "write_us", "p50") > 0);
+            CHECK(figure(row, "cycle_us", "p50") > 0);
         } else if (phase == "handover") {
-            CHECK(row.at("handover_us").as_object().at("p50").to_number<double>() > 0);
+            CHECK(figure(row, "handover_us", "p50") > 0);
         } else {
-            CHECK(row.at("loss_s").to_number<double>() > 0);
+            CHECK(figure(row, "loss_s") > 0);
         }
     }
     for (const char* phase : {"uncontended", "handover", "loss"}) {

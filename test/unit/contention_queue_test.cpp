@@ -41,7 +41,7 @@ TEST_CASE("contention queue: a try is refused because of what stays, and only by
 }
 
 TEST_CASE("contention queue: every state is decided as the invariants want it") {
-    for (int bits = 0; bits < 256; ++bits) {
+    for (int bits = 0; bits < 512; ++bits) {
         head_state s;
         s.connected = (bits & 1) != 0;
         s.blocked = (bits & 2) != 0;
@@ -51,6 +51,7 @@ TEST_CASE("contention queue: every state is decided as the invariants want it") 
         s.proved = (bits & 32) != 0;
         s.patient = (bits & 64) != 0;
         s.announced = (bits & 128) != 0;
+        s.listing = (bits & 256) != 0;
         if (s.blocked_by_local && !s.blocked)
             continue;  // cannot be
         CAPTURE(s.connected,
@@ -60,7 +61,8 @@ TEST_CASE("contention queue: every state is decided as the invariants want it") 
                 s.stale,
                 s.proved,
                 s.patient,
-                s.announced);
+                s.announced,
+                s.listing);
         head_step step = decide(s);
         // 1 and 2: a grant needs the session, a proof, knowledge of all ahead, and no blocker. 8:
         // an announcement is all of that but the session.
@@ -74,6 +76,10 @@ TEST_CASE("contention queue: every state is decided as the invariants want it") 
         // 5: a proof is left to the one ahead only for a while.
         if (s.connected && s.blocked && !s.proved && !s.patient && !s.announced)
             CHECK(step != head_step::wait);
+        // No node is watched while a listing that may show a nearer one is on its way.
+        if ((step == head_step::wait || step == head_step::prove) && s.connected && s.blocked &&
+            !s.blocked_by_local)
+            CHECK((s.covered || !s.listing));
         // Nothing is asked that would not help.
         if (step == head_step::look)
             CHECK((!s.covered || s.stale));

@@ -404,6 +404,7 @@ head_state contention_view::examine(local_node& c, const decision_facts& facts, 
     head_state s;
     s.connected = facts.connected;
     s.covered = c.coverage == coverage_;
+    s.listing = listing_.in_flight;
     s.stale = listing_.stale;
     s.proved = facts.watched || facts.seen == &c || (facts.listed && c.listing == listing_.count);
     if (std::exchange(head_.node, &c) != &c)

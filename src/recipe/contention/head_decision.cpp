@@ -21,7 +21,9 @@ head_step decide(const head_state& s) noexcept {
     if (s.announced)
         return head_step::grant;
     if (s.blocked) {
-        if (s.stale && !s.blocked_by_local)
+        // Before the listing has arrived, all who came together may know, and watch, the same one.
+        const bool unsure = s.stale || (s.listing && !s.covered);
+        if (unsure && !s.blocked_by_local)
             return head_step::look;
         // A release proves the next contender's node in the same transaction.
         if (s.patient)

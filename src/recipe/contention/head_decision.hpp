@@ -26,6 +26,7 @@ struct head_state {
     bool blocked_by_local = false;    ///< some of them are local, with notification
     bool blocked_by_leaving = false;  ///< all of them are local and being deleted
     bool covered = false;    ///< everything ahead is known: a listing, or consecutive sequences
+    bool listing = false;    ///< the contenders are being listed
     bool stale = false;      ///< changes since the listing are possible
     bool proved = false;     ///< its node exists, and its deletion would be reported
     bool patient = false;    ///< its turn may come so soon, with a proof, that none is needed now

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/toolkit/forward_read.hpp"
 
+#include "recipe/toolkit/recipe_core.hpp"
+
 #include <algorithm>
 #include <cstdint>
 
@@ -52,6 +54,21 @@ task<error_code> read_forward(port& p, request& read) {
     if (synced)
         co_return synced;
     co_return may_lag(p, read) ? make_error_code(zk_errc::connection_loss) : read.error;
+}
+
+task<error_code> watch_creation(port& p, std::string path, watch_node& missing) {
+    request exists(p, op_code::exists, path);
+    exists.attach(missing);
+    error_code ec = co_await read_forward(p, exists);
+    if (ec == zk_errc::no_node)
+        co_return error_code();
+    if (ec) {
+        missing.disarm();
+        co_return ec;
+    }
+    // The server has set a data watch.
+    forget_watch(p, missing, watch_kind::data, path);
+    co_return make_error_code(zk_errc::node_exists);
 }
 
 }  // namespace corozk::detail

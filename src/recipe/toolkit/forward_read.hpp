@@ -23,4 +23,9 @@ bool may_lag(port& p, const operation& read);
 /// @return `connection_loss` also if the answer `may_lag`
 task<error_code> read_forward(port& p, request& read);
 
+/// After a read has found no node: watches for its creation.
+/// @return success if it is still missing, `node_exists` if it was created in between: then, and after
+/// another error, nothing is watched
+task<error_code> watch_creation(port& p, std::string path, watch_node& missing);
+
 }  // namespace corozk::detail

@@ -24,16 +24,10 @@ task<error_code> watched_children::list(name_list& names) {
         listed_.disarm();
         if (ec != zk_errc::no_node)
             co_return ec;
-        request exists(port_, op_code::exists, parent_);
-        exists.attach(missing_);
-        ec = co_await read_forward(port_, exists);
-        if (ec == zk_errc::no_node) {
+        ec = co_await watch_creation(port_, parent_, missing_);
+        if (!ec)
             names = name_list();
-            co_return error_code();
-        }
-        // It was created in between: the server has set a data watch.
-        forget_watch(port_, missing_, watch_kind::data, parent_);
-        if (ec)
+        if (ec != zk_errc::node_exists)
             co_return ec;
     }
 }

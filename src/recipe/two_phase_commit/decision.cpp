@@ -3,6 +3,7 @@
 #include "recipe/two_phase_commit/decision.hpp"
 
 #include "driver/request.hpp"
+#include "recipe/toolkit/forward_read.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -90,14 +91,8 @@ task<error_code> look_for_decision(port& p,
             co_return ec;
         if (!watch || watch->armed())
             co_return error_code();
-        request exists(p, op_code::exists, path);
-        exists.attach(*watch);
-        ec = co_await exists;
-        if (ec == zk_errc::no_node)
-            co_return error_code();
-        // It was created in between: the server has set a data watch.
-        forget_watch(p, *watch, watch_kind::data, path);
-        if (ec && !retry(p).again(ec))
+        ec = co_await watch_creation(p, path, *watch);
+        if (ec != zk_errc::node_exists && !retry(p).again(ec))
             co_return ec;
     }
 }

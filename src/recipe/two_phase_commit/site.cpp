@@ -2,6 +2,7 @@
 // A site: joins, votes, waits for the decision.
 #include "driver/port.hpp"
 #include "driver/request.hpp"
+#include "recipe/toolkit/forward_read.hpp"
 #include "recipe/two_phase_commit/votes.hpp"
 
 #include <algorithm>
@@ -92,14 +93,10 @@ task<error_code> join_steps(commit_site_impl& self,
             continue;
         if (ec == zk_errc::no_node) {
             begin_watch.disarm();
-            request exists(p, op_code::exists, self.path());
-            exists.attach(begin_watch);
-            ec = co_await exists;
-            if (!ec)
-                forget_watch(p, begin_watch, watch_kind::data, self.path());
-            if (ec == zk_errc::no_node && !call.over())
+            ec = co_await watch_creation(p, self.path(), begin_watch);
+            if (!ec && !call.over())
                 co_await wake.wait();
-            if (!ec || ec == zk_errc::no_node || retry(p).again(ec))
+            if (!ec || ec == zk_errc::node_exists || retry(p).again(ec))
                 continue;
         }
         if (!ec) {

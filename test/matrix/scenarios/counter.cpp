@@ -81,6 +81,26 @@ awaitable<void> follow(stage& s) {
     }
 }
 
+/// Beside another session that adds at the same time: one of them loses each race, and waits until its
+/// turn comes.
+awaitable<void> add_in_turns(stage& s) {
+    object<counter> mine(s, s.ours(), path(s), options_of<counter_options>(s));
+    counter rival(s.theirs(), path(s), options_of<counter_options>(s));
+    for (const char* state : {"first", "second", "third", "fourth"}) {
+        s.note("tried", "1");
+        s.note("tried", "1");
+        call<std::int64_t> adding(s, "add");
+        call<std::int64_t> theirs(s, "the rival's add", party::theirs);
+        rival.add(1, theirs.token());
+        mine->add(1, adding.token());
+        co_await theirs.result();
+        s.note("done", "1");
+        co_await adding.result();
+        s.note("done", "1");
+        co_await s.state(state);
+    }
+}
+
 /// In Kazoo's format: what became of an addition whose response was lost is not known.
 awaitable<void> add_as_kazoo(stage& s) {
     counter_options options = options_of<counter_options>(s);
@@ -134,6 +154,7 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
 
 const registered all[] = {
     registered(make("add", add)),
+    registered(make("add in turns", add_in_turns)),
     registered(make("follow", follow)),
     registered([] {
         scenario s = make("kazoo, add", add_as_kazoo);
