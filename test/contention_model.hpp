@@ -163,7 +163,7 @@ private:
     void evaluate(member& m) {
         detail::decision_facts facts;
         facts.now += std::chrono::hours(1);  // patience is over
-        facts.connected = facts.watched = true;
+        facts.connected = facts.exists = true;
         std::vector<detail::remote_node*> gone;
         do {
             for (detail::remote_node* n : gone)

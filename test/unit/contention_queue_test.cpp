@@ -102,7 +102,13 @@ struct member final : local_node {
     std::string name;  ///< of its node
     bool watched = false;
     bool proving = false;
+    bool checked = false;  ///< by a transaction in flight
     bool listening = false;
+
+    static bool known(const local_node& n) noexcept {
+        const auto& m = static_cast<const member&>(n);
+        return m.watched || m.proving || m.checked;
+    }
 };
 
 /// A server that is only a list of nodes, and clients that know of it what they were told, late. What
@@ -136,7 +142,7 @@ private:
         enum class kind { created, listing, read, fired, announced, proof, erased } what;
         std::string name;
         bool exists = true;
-        member* seen = nullptr;
+        std::vector<local_node*> seen = {};
         name_list names = {};
     };
 
@@ -244,14 +250,15 @@ private:
         bool held = m.stage() == local_node::stage_type::granted;
         message answer{message::kind::erased, m.name};
         c.view.releasing(m);
-        auto* head = static_cast<member*>(c.view.head());
         if (held) {
-            auto next = c.view.successor_of(m, head && !head->watched && !head->proving);
-            if (next.remote && exists(next.remote->name))
-                announce(next.remote->name);
-            // In the same step the server checks the next one's node.
-            if (next.local && exists(head->name))
-                answer.seen = head;
+            const remote_node* next = c.view.successor_of(m);
+            if (next && exists(next->name))
+                announce(next->name);
+            // In the same step the server checks the next ones' nodes.
+            if (!next)
+                answer.seen = c.view.to_prove(&member::known);
+            for (local_node* n : answer.seen)
+                static_cast<member*>(n)->checked = true;
         }
         ++zxid_;
         std::erase_if(nodes_, [&](const node& n) { return n.name == m.name; });
@@ -283,11 +290,11 @@ private:
                 CHECK(c.creation.answered(*mine, {}, 1) == node_creation::step::place);
                 c.creation.remove(*mine);
                 c.view.placed(*mine, m.name);
-                evaluate(c, mine);
+                evaluate(c, {mine});
                 break;
             case message::kind::listing:
                 CHECK(c.view.listed(m.names).empty());
-                evaluate(c, nullptr, true);
+                evaluate(c, {}, true);
                 break;
             case message::kind::read:
                 c.reading.erase(m.name);
@@ -311,6 +318,8 @@ private:
             case message::kind::erased:
                 c.view.left(*mine, true);
                 c.members.erase(std::string(mine->guid()));
+                for (local_node* n : m.seen)
+                    static_cast<member*>(n)->checked = false;
                 evaluate(c, m.seen);
                 break;
         }
@@ -341,9 +350,15 @@ private:
                 m.names.push_back(name);
             c.inbox.push_back(std::move(m));
         }
-        if (step.prove && !std::exchange(head->proving, true)) {
+        auto prove = [&](member& m) {
+            m.proving = true;
             ++requests_;
-            c.inbox.push_back({message::kind::proof, head->name});
+            c.inbox.push_back({message::kind::proof, m.name});
+        };
+        if (step.prove && !head->proving) {
+            prove(*head);
+            for (local_node* n : c.view.to_prove(&member::known))
+                prove(static_cast<member&>(*n));
         }
         if (step.watch_blockers)
             c.view.for_each_blocker([&](remote_node& n) { watch(c, n); });
@@ -351,14 +366,14 @@ private:
             ++requests_;
     }
 
-    void evaluate(client& c, const member* seen = nullptr, bool listed = false) {
+    void evaluate(client& c, const std::vector<local_node*>& seen = {}, bool listed = false) {
         for (;;) {
             auto* head = static_cast<member*>(c.view.head());
             decision_facts facts;
             facts.now = c.now;
             facts.connected = true;
-            facts.watched = head && head->watched;
-            facts.seen = seen;
+            facts.exists =
+                head && (head->watched || std::count(seen.begin(), seen.end(), head) > 0);
             facts.listed = listed;
             queue_step step = c.view.next(facts);
             carry_out(c, step);
@@ -461,6 +476,9 @@ struct one_session {
         return text;
     }
     std::string next() { return words(view.next(facts)); }
+    std::vector<local_node*> to_prove() {
+        return view.to_prove([](const local_node&) { return false; });
+    }
     std::string entered() { return words(view.entered(1)); }
 
     contention_settings settings;
@@ -482,10 +500,10 @@ TEST_CASE("contention queue: without others a create and a listing are enough, t
     one_session s;
     CHECK(s.entered() == "list");
     member& first = s.placed(7, 100);
-    s.facts.seen = &first;
+    s.facts.exists = true;
     CHECK(s.next().empty());  // a listing is in flight
     CHECK(s.listed({first.name}).empty());
-    s.facts.seen = nullptr;
+    s.facts.exists = false;
     s.facts.listed = true;
     CHECK(s.next() == "grant");
     CHECK(s.next().empty());
@@ -495,7 +513,7 @@ TEST_CASE("contention queue: without others a create and a listing are enough, t
 
     CHECK(s.entered() == "list");
     member& second = s.placed(8, 102);
-    s.facts.seen = &second;
+    s.facts.exists = true;
     CHECK(s.next() == "grant");  // right behind one that had nothing ahead of it
     s.view.releasing(second);
     s.view.left(second, true);
@@ -503,7 +521,7 @@ TEST_CASE("contention queue: without others a create and a listing are enough, t
 
     CHECK(s.entered().empty());
     member& third = s.placed(9, 104);
-    s.facts.seen = &third;
+    s.facts.exists = true;
     CHECK(s.next() == "grant");
     s.view.releasing(third);
     s.view.left(third, false);  // deleted by another client
@@ -525,12 +543,77 @@ TEST_CASE("contention queue: a local predecessor needs no listing, no watch, and
     s.facts.now += watch_delay;
     CHECK(s.next() == "prove");
     s.view.releasing(holder);
-    CHECK(s.view.successor_of(holder, false).local == nullptr);
-    CHECK(s.view.successor_of(holder, true).local == &waiter);
+    CHECK(s.view.to_prove([](const local_node&) { return true; }).empty());
+    CHECK(s.to_prove() == std::vector<local_node*>{&waiter});
     CHECK(s.next() == "prove");
     s.view.left(holder, true);
-    s.facts.seen = &waiter;
+    s.facts.exists = true;
     CHECK(s.next() == "grant");
+}
+
+TEST_CASE("contention queue: releases at the same time prove a waiter each") {
+    one_session s(the_semaphore_rule);  // four permits
+    s.entered();
+    std::vector<std::string> names;
+    for (std::int32_t sequence = 1; sequence <= 10; ++sequence)
+        names.push_back(s.placed(sequence).name);
+    s.listed(names);
+    std::vector<local_node*> all;
+    for (member& m : s.members)
+        all.push_back(&m);
+    s.facts.listed = true;
+    for (int permit = 0; permit < 4; ++permit)
+        REQUIRE(s.next() == "grant");
+    REQUIRE(s.next().empty());
+    s.facts.listed = false;
+    CHECK(s.to_prove().empty());
+    for (std::size_t holder = 0; holder < 4; ++holder) {
+        s.view.releasing(static_cast<local_node&>(*all[holder]));
+        const std::vector<local_node*> next(all.begin() + 4,
+                                            all.begin() + 5 + static_cast<std::ptrdiff_t>(holder));
+        CHECK(s.to_prove() == next);
+    }
+    // In the order of the responses.
+    for (std::size_t holder = 0; holder < 4; ++holder) {
+        s.facts.exists = false;
+        CHECK(s.next().empty());
+        s.view.left(*all[holder], true);
+        s.facts.exists = true;
+        const queue_step step = s.view.next(s.facts);
+        CHECK(step.what == queue_step::type::grant);
+        CHECK(step.who == all[holder + 4]);
+    }
+    CHECK(s.next().empty());
+}
+
+TEST_CASE("contention queue: all readers behind a writer are proved together") {
+    one_session s(the_shared_rule);
+    s.entered();
+    std::vector<local_node*> readers;
+    auto placed = [&s](std::int32_t sequence, std::uint8_t kind) -> member& {
+        member& m = s.come(sequence, 0);
+        m.kind = kind;
+        m.name = node_name_of(s.settings, s.ours, m, sequence);
+        s.view.placed(m, m.name);
+        return m;
+    };
+    member& writer = placed(1, write_kind);
+    s.listed({writer.name});
+    for (std::int32_t sequence = 2; sequence <= 100; ++sequence)
+        readers.push_back(&placed(sequence, read_kind));
+    s.facts.exists = true;
+    REQUIRE(s.view.next(s.facts).who == &writer);
+    CHECK(s.to_prove().empty());
+    s.view.releasing(writer);
+    const std::vector<local_node*> first = s.to_prove();
+    CHECK(first.size() == 64);
+    CHECK(std::equal(first.begin(), first.end(), readers.begin()));
+    // A writer behind them waits for them.
+    s.view.left(writer, true);
+    for (std::size_t i = 0; i < readers.size(); ++i)
+        REQUIRE(s.view.next(s.facts).who == readers[i]);
+    placed(101, write_kind);
+    CHECK(s.to_prove().empty());
 }
 
 TEST_CASE(
@@ -570,7 +653,7 @@ TEST_CASE(
         CHECK(s.view.touched(s.remote(0)));
         s.view.answered(s.remote(0), zk_errc::no_node);
         CHECK(s.next() == "prove");
-        s.facts.watched = true;
+        s.facts.exists = true;
         CHECK(s.next() == "grant");
     }
     SECTION("it may not be read: the parent is watched instead") {
@@ -625,11 +708,11 @@ TEST_CASE("contention queue: a remote successor is told, unless that is forbidde
     REQUIRE(s.next() == "grant");
     CHECK_FALSE(s.view.look_behind(holder));
     s.view.releasing(holder);
-    CHECK(s.view.successor_of(holder, false).remote == &s.remote(0));
+    CHECK(s.view.successor_of(holder) == &s.remote(0));
     s.view.announcement_failed(zk_errc::no_node);
-    CHECK(s.view.successor_of(holder, false).remote != nullptr);
+    CHECK(s.view.successor_of(holder) != nullptr);
     s.view.announcement_failed(zk_errc::no_auth);
-    CHECK(s.view.successor_of(holder, false).remote == nullptr);
+    CHECK(s.view.successor_of(holder) == nullptr);
 }
 
 TEST_CASE("contention queue: one that would rather not wait is refused, wherever it is") {

@@ -74,6 +74,11 @@ void contender::turn_announced(watch_event_type type) noexcept {
     queue_->wake();
 }
 
+bool contender::will_be_proved(const local_node& n) noexcept {
+    const auto& c = static_cast<const contender&>(n);
+    return c.watch_.certain() || c.proving_ || c.checking_ || c.converting_;
+}
+
 void contender::own_node_touched(watch_event_type) noexcept {
     if (queue_ && (state == stage_type::granted || state == stage_type::waiting))
         queue_->prove(*this);

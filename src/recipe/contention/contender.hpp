@@ -67,6 +67,9 @@ public:
 private:
     friend class contention_queue;
 
+    /// Whether its node is known to exist, or will be by a request in flight.
+    static bool will_be_proved(const local_node& n) noexcept;
+
     void own_node_touched(watch_event_type type) noexcept;
     void turn_announced(watch_event_type type) noexcept;
     void expired() noexcept override;
@@ -115,6 +118,7 @@ private:
 
     // Operations on its node.
     bool proving_ = false;        ///< a read is in flight
+    bool checking_ = false;       ///< a transaction that checks it is in flight
     bool erase_unknown_ = false;  ///< the response to a delete was lost
     bool converting_ = false;     ///< it is being replaced
 

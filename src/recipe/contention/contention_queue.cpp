@@ -88,7 +88,7 @@ void contention_queue::created(contender& c, operation& answer) {
         case node_creation::step::place:
             place(c, base_name(answer.answer), answer.record);
             if (c.state == stage::waiting)
-                evaluate(&c);
+                evaluate({{c.shared_from_this()}});
             break;
         case node_creation::step::find:
             start_driver(recover());
@@ -123,17 +123,19 @@ void contention_queue::place(contender& c, std::string_view name, const stat& re
     wake();
 }
 
-/// @param seen    the contender whose node is known to exist now
+/// @param seen    contenders whose nodes are known to exist now
 /// @param listed  whether a listing was just merged
-void contention_queue::evaluate(const contender* seen, bool listed) {
+void contention_queue::evaluate(std::span<const contender_ptr> seen, bool listed) {
     for (;;) {
         decision_facts facts;
         facts.now = port_.now();
-        facts.seen = seen;
         facts.listed = listed;
         if (contender* c = head()) {
             facts.connected = port_.alive(c->session) && facts.now < port_.expiry_deadline();
-            facts.watched = c->watch_.certain();
+            facts.exists = c->watch_.certain() ||
+                           std::any_of(seen.begin(), seen.end(), [c](const contender_ptr& s) {
+                               return s.get() == c;
+                           });
         }
         queue_step step = view_.next(facts);
         carry_out(step);
@@ -157,7 +159,7 @@ void contention_queue::carry_out(const queue_step& step) {
     if (step.read_limit)
         start_driver(read_limit());
     if (step.prove)
-        prove(*head());
+        prove_some();
     if (step.again_at)
         port_.start_timer(*this, *step.again_at);
     if (step.watch_parent && !parent_watch_.armed() && view_.list())
@@ -195,7 +197,7 @@ void contention_queue::listed(const operation& answer) {
     }
     for (local_node* missing : view_.listed(answer.names))
         prove(static_cast<contender&>(*missing));
-    evaluate(nullptr, true);
+    evaluate({}, true);
 }
 
 task<> contention_queue::read_limit() {
@@ -221,6 +223,22 @@ void contention_queue::limit_changed(watch_event_type) noexcept {
 void contention_queue::parent_changed(watch_event_type) noexcept {
     view_.outdated();
     wake();
+}
+
+/// The head and those behind it whose turn it is as well, so that they need not wait for each other.
+void contention_queue::prove_some() {
+    if (head()->proving_ || head()->converting_)
+        return;
+    prove(*head());
+    for (const contender_ptr& c : to_prove())
+        prove(*c);
+}
+
+std::vector<contention_queue::contender_ptr> contention_queue::to_prove() {
+    std::vector<contender_ptr> found;
+    for (local_node* n : view_.to_prove(&contender::will_be_proved))
+        found.push_back(static_cast<contender&>(*n).shared_from_this());
+    return found;
 }
 
 /// Reads and watches the contender's node.

@@ -9,6 +9,7 @@
 
 #include <list>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -62,12 +63,14 @@ private:
     void create(contender& c);
     void created(contender& c, operation& answer);
     void place(contender& c, std::string_view name, const stat& record);
-    void evaluate(const contender* seen = nullptr, bool listed = false);
+    void evaluate(std::span<const contender_ptr> seen = {}, bool listed = false);
     void carry_out(const queue_step& step);
     void list(bool watch);
     void listed(const operation& answer);
     task<> read_limit();
     void prove(contender& c);
+    void prove_some();
+    std::vector<contender_ptr> to_prove();
     void proved(contender& c, operation& answer);
     void watch_blocker(remote_node& n);
     void blocker_touched(remote_node& n) noexcept;
@@ -83,9 +86,9 @@ private:
     void abandon_waiting(error_code reason, std::int32_t above_weight = 0);
     void release(contender& c);
     void erase(contender& c, bool to_next = false);
-    void hand_over(contender& from, contender& to);
+    void hand_over(contender& from, std::vector<contender_ptr> to);
     void announce(contender& from, const remote_node& to);
-    void handed_over(contender& from, const contender* to, operation& answer);
+    void handed_over(contender& from, operation& answer, std::span<const contender_ptr> to = {});
     void erase_attached(contender& c);
     void erased(contender& c, operation& answer);
     void fail(contender& c, error_code reason);

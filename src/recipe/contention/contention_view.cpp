@@ -15,28 +15,41 @@ remote_node& as_remote(contention_node& n) noexcept {
     return static_cast<remote_node&>(n);
 }
 
+bool none(const contention_node&) noexcept {
+    return false;
+}
+
+/// A local node that is being deleted.
+bool leaving(const contention_node& n) noexcept {
+    return n.local() && static_cast<const local_node&>(n).state == stage::releasing;
+}
+
+/// More are proved by the next request.
+constexpr std::size_t most_to_prove = 64;
+
 }  // namespace
 
-/// The entries ahead of a contender, the nearest first.
+/// The entries ahead of a contender, the nearest first, without those that are `gone`.
+template <class Gone>
 class contention_view::walk final : public ahead_of {
 public:
-    walk(contention_view& v, contention_node& n, const contention_node* without = nullptr)
-        : begin_(v.nodes_.begin()), at_(v.nodes_.iterator_to(n)), without_(without) {
+    walk(contention_view& v, contention_node& n, Gone gone)
+        : begin_(v.nodes_.begin()), at_(v.nodes_.iterator_to(n)), gone_(gone) {
         limit = v.limit_.value();
     }
 
     const contention_entry* next() override {
-        if (at_ != begin_ && &*std::prev(at_) == without_)
-            --at_;
-        if (at_ == begin_)
-            return nullptr;
-        return &*--at_;
+        while (at_ != begin_) {
+            if (!gone_(*--at_))
+                return &*at_;
+        }
+        return nullptr;
     }
 
 private:
     node_set::iterator begin_;
     node_set::iterator at_;
-    const contention_node* without_;
+    Gone gone_;
 };
 
 struct contention_view::listed_name {
@@ -335,7 +348,7 @@ local_node* contention_view::hopeless_one(queue_step& step) {
             step.list = list() || step.list;  // earlier knowledge is not sufficient
             continue;
         }
-        walk ahead(*this, c);
+        walk ahead(*this, c, none);
         if (settings_.rule->hopeless(ahead, c))
             return &c;
     }
@@ -406,7 +419,7 @@ head_state contention_view::examine(local_node& c, const decision_facts& facts, 
     s.covered = c.coverage == coverage_;
     s.listing = listing_.in_flight;
     s.stale = listing_.stale;
-    s.proved = facts.watched || facts.seen == &c || (facts.listed && c.listing == listing_.count);
+    s.proved = facts.exists || (facts.listed && c.listing == listing_.count);
     if (std::exchange(head_.node, &c) != &c)
         head_.since = facts.now;
     blockers_.clear();
@@ -419,8 +432,7 @@ head_state contention_view::examine(local_node& c, const decision_facts& facts, 
     for (const contention_entry* e : blockers_) {
         const auto* n = static_cast<const contention_node*>(e);
         s.blocked_by_local = s.blocked_by_local || n->local();
-        bool leaving = n->local() && static_cast<const local_node*>(n)->state == stage::releasing;
-        s.blocked_by_leaving = s.blocked_by_leaving && leaving;
+        s.blocked_by_leaving = s.blocked_by_leaving && leaving(*n);
     }
     time_point patience_ends = head_.since;
     if (s.blocked_by_local)
@@ -433,14 +445,21 @@ head_state contention_view::examine(local_node& c, const decision_facts& facts, 
     return s;
 }
 
-void contention_view::find_blockers(local_node& c) {
+/// Whether the node directly ahead of a waiter is enough to know that nothing blocks it.
+/// @param granted  would have been granted already
+bool contention_view::follows(const local_node& c, const local_node* granted) const {
     auto at = nodes_.iterator_to(c);
-    if (at != nodes_.begin() && std::prev(at)->local()) {
-        const auto& ahead = static_cast<const local_node&>(*std::prev(at));
-        if (ahead.state == stage::granted && settings_.rule->follows(ahead, c))
-            return;
-    }
-    walk ahead(*this, c);
+    if (at == nodes_.begin() || !std::prev(at)->local())
+        return false;
+    const auto& ahead = static_cast<const local_node&>(*std::prev(at));
+    return (ahead.state == stage::granted || &ahead == granted) &&
+           settings_.rule->follows(ahead, c);
+}
+
+void contention_view::find_blockers(local_node& c) {
+    if (follows(c))
+        return;
+    walk ahead(*this, c, none);
     settings_.rule->blockers(ahead, c, blockers_);
 }
 
@@ -472,25 +491,33 @@ bool contention_view::is_in_no_hurry(const local_node& c, time_point now) const 
            blocks(*settings_.rule, *holder_, c, limit_.value(), scratch);
 }
 
-/// A remote contender directly behind a holder, if it is its turn when the holder leaves.
-remote_node* contention_view::next_after(local_node& c) {
-    auto behind = std::next(nodes_.iterator_to(c));
-    if (limit_.missing() || behind == nodes_.end() || behind->local())
+const remote_node* contention_view::successor_of(local_node& holder) {
+    auto behind = std::next(nodes_.iterator_to(holder));
+    if (!announcement_.possible || limit_.missing() || behind == nodes_.end() || behind->local())
         return nullptr;
-    walk before(*this, *behind);
-    walk after(*this, *behind, &c);
+    walk before(*this, *behind, none);
+    walk after(*this, *behind, [&holder](const contention_node& n) { return &n == &holder; });
     if (!is_next(*settings_.rule, before, after, *behind))
         return nullptr;
     return &as_remote(*behind);
 }
 
-contention_view::successor_type contention_view::successor_of(local_node& holder,
-                                                              bool head_unproved) {
-    successor_type found;
-    if (announcement_.possible)
-        found.remote = next_after(holder);
-    if (!found.remote && head() && head_unproved && head()->session == holder.session)
-        found.local = head();
+std::vector<local_node*> contention_view::to_prove(bool (*known)(const local_node&)) {
+    std::vector<local_node*> found;
+    if (limit_.missing())
+        return found;
+    for (local_node& c : waiting_) {
+        if (known(c))
+            continue;  // those behind a blocked one are blocked as well
+        scratch_.clear();
+        if (found.empty() || !follows(c, found.back())) {
+            walk ahead(*this, c, leaving);
+            settings_.rule->blockers(ahead, c, scratch_);
+        }
+        if (!scratch_.empty() || found.size() == most_to_prove)
+            break;
+        found.push_back(&c);
+    }
     return found;
 }
 

@@ -30,10 +30,9 @@ inline constexpr auto announcement_patience = std::chrono::seconds(1);
 /// Inputs of a decision that are not part of the view.
 struct decision_facts {
     time_point now{};
-    bool connected = false;            ///< connected with the session of the head's node
-    bool watched = false;              ///< a watch on the head's node has not fired
-    bool listed = false;               ///< a listing was just merged
-    const local_node* seen = nullptr;  ///< a contender whose node is known to exist now
+    bool connected = false;  ///< connected with the session of the head's node
+    bool exists = false;     ///< the head's node: a watch has not fired, or it was just seen
+    bool listed = false;     ///< a listing was just merged
 };
 
 /// The driver's next step: first the requests to send, then the decision on a contender. Requests
@@ -132,14 +131,13 @@ public:
     /// Whether to list, so that the successor of this contender is known at its release.
     bool look_behind(const local_node& c) noexcept;
 
-    struct successor_type {
-        local_node* local = nullptr;
-        const remote_node* remote = nullptr;
-    };
+    /// The remote contender whose turn it is when a holder leaves, if that is to be announced.
+    const remote_node* successor_of(local_node& holder);
 
-    /// The contender whose turn it is when a holder leaves, if the same transaction is to announce
-    /// it or check its node. @param head_unproved the head's node is neither watched nor being read
-    successor_type successor_of(local_node& holder, bool head_unproved);
+    /// The waiters that nothing blocks once the local nodes that are being deleted are gone, in
+    /// order, except those whose nodes are known to exist, or will be by a request in flight.
+    /// There may be more.
+    std::vector<local_node*> to_prove(bool (*known)(const local_node&));
 
     // State.
 
@@ -159,6 +157,7 @@ private:
     using waiting_list =
         boost::intrusive::list<local_node, boost::intrusive::constant_time_size<false>>;
 
+    template <class Gone>
     class walk;
     struct listed_name;
 
@@ -169,10 +168,10 @@ private:
     void stop_waiting(local_node& c) noexcept;
     local_node* hopeless_one(queue_step& step);
     head_state examine(local_node& c, const decision_facts& facts, queue_step& step);
+    bool follows(const local_node& c, const local_node* granted = nullptr) const;
     void find_blockers(local_node& c);
     void choose_watches(const local_node& c, const head_state& s, time_point now, queue_step& step);
     bool is_in_no_hurry(const local_node& c, time_point now) const;
-    remote_node* next_after(local_node& c);
 
     const contention_settings& settings_;
     node_set nodes_;        ///< local ones (not owned) and remote ones (owned), in order

@@ -66,25 +66,30 @@ void contention_queue::erase(contender& c, bool to_next) {
     if (contender_ptr heir = c.heir())
         return start_driver(leave_place(c.shared_from_this(), std::move(heir)));
     if (to_next) {
-        bool unproved = head() && !head()->watch_.certain() && !head()->proving_;
-        auto next = view_.successor_of(c, unproved);
-        if (next.remote)
-            return announce(c, *next.remote);
-        if (next.local)
-            return hand_over(c, static_cast<contender&>(*next.local));
+        if (const remote_node* next = view_.successor_of(c))
+            return announce(c, *next);
+        if (auto next = to_prove(); !next.empty() && next.front()->session == c.session)
+            return hand_over(c, std::move(next));
     }
     port_.start(ask_about<&contention_queue::erased>(c, op_code::erase, c.path()));
 }
 
-/// Deletes a node and checks the next one's in one transaction, which saves a request.
-void contention_queue::hand_over(contender& from, contender& to) {
+/// Deletes a node and checks the next ones' in one transaction, which saves requests.
+void contention_queue::hand_over(contender& from, std::vector<contender_ptr> to) {
+    transaction all;
+    all.erase(from.path());
+    for (const contender_ptr& next : to) {
+        next->checking_ = true;
+        all.check(next->path());
+    }
     operation& op = ask(op_code::multi,
                         from.path(),
-                        [this, a = from.shared_from_this(), b = to.shared_from_this()](
-                            operation& answer) { handed_over(*a, b.get(), answer); });
-    transaction both;
-    both.erase(op.path).check(to.path());
-    op.steps = std::move(both).steps();
+                        [this, c = from.shared_from_this(), to = std::move(to)](operation& answer) {
+                            for (const contender_ptr& next : to)
+                                next->checking_ = false;
+                            handed_over(*c, answer, to);
+                        });
+    op.steps = std::move(all).steps();
     op.generation = from.session;
     port_.start(op);
 }
@@ -93,7 +98,7 @@ void contention_queue::hand_over(contender& from, contender& to) {
 void contention_queue::announce(contender& from, const remote_node& to) {
     operation& op =
         ask(op_code::multi, from.path(), [this, c = from.shared_from_this()](operation& answer) {
-            handed_over(*c, nullptr, answer);
+            handed_over(*c, answer);
         });
     std::string next = path_of(to.name);
     std::string announcement = announcement_of(next);
@@ -107,20 +112,22 @@ void contention_queue::announce(contender& from, const remote_node& to) {
     port_.start(op);
 }
 
-/// @param to the next contender, if it is local
-void contention_queue::handed_over(contender& from, const contender* to, operation& answer) {
+/// @param to the next contenders, if they are local
+void contention_queue::handed_over(contender& from,
+                                   operation& answer,
+                                   std::span<const contender_ptr> to) {
     if (from.state != stage::releasing)
         return;
     if (answer.error && !is_session_lost(answer.error)) {
         // Not permitted, for example because the next node may not be read: delete it separately.
         if (is_outcome_unknown(answer.error))
             from.erase_unknown_ = true;
-        else if (!to)
+        else if (to.empty())
             view_.announcement_failed(answer.error);
         return erase(from);
     }
     erased(from, answer);
-    evaluate(answer.error ? nullptr : to);
+    evaluate(answer.error ? std::span<const contender_ptr>() : to);
 }
 
 void contention_queue::erase_attached(contender& c) {
