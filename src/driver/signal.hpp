@@ -21,6 +21,9 @@ public:
             port_.defer(*this);
     }
 
+    /// The driver is about to inspect the state: what set it so far is seen.
+    void clear() noexcept { set_ = false; }
+
     /// Awaitable: waits until it is set, and clears it.
     auto wait() noexcept {
         struct awaiter {

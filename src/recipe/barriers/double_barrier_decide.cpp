@@ -102,6 +102,7 @@ bool barrier_room::decide_leaving(const std::optional<barrier_view>& view) {
         }
         if (plan.watch)
             target_ = join_path(parent_, *plan.watch);
+        planned_ = rounds.size() == 1 && plan.watch && !plan.erase.empty();
     }
     return again;
 }

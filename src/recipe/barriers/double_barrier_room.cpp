@@ -26,6 +26,7 @@ task<> barrier_room::run(std::shared_ptr<barrier_room> self) {
             self->seats_.clear();
             break;
         }
+        self->wake_.clear();
         self->note_session();
         self->note_calls();
         if (self->seats_.empty())
@@ -96,33 +97,71 @@ bool barrier_room::any(phase wanted) const {
         seats_.begin(), seats_.end(), [wanted](const seat_ptr& s) { return s->phase == wanted; });
 }
 
+/// What one pass reads: the record for members that enter, the members for those that leave.
+struct barrier_room::pass {
+    pass(port& p, const std::string& parent, std::uint64_t generation)
+        : sync(p, op_code::sync, parent, generation),
+          look(p, op_code::get, parent, generation),
+          listing(p, op_code::children, parent, generation) {}
+
+    void send() {
+        // The server may lag behind and not have the nodes yet.
+        if (unsure)
+            sync.send();
+        if (looks)
+            look.send();
+        if (lists)
+            listing.send();
+    }
+
+    task<error_code> finish() {
+        error_code synced, looked, listed;
+        if (unsure)
+            synced = co_await sync;
+        if (looks)
+            looked = co_await look;
+        if (lists)
+            listed = co_await listing;
+        if (looked)
+            co_return looked;
+        co_return synced ? synced : listed;
+    }
+
+    bool unsure = false;
+    bool looks = false;
+    bool watches = false;  ///< the record
+    bool lists = false;
+    request sync;
+    request look;
+    request listing;
+};
+
 /// One pass: send due requests, read, decide.
 /// @return whether there is more to do at once; otherwise wait for the signal
 task<bool> barrier_room::step() {
     const std::uint64_t generation = port_.status().generation;
+    const bool entering = any(phase::entering);
+    // What remains of a plan: the nodes were listed in the last pass, and this one deletes some.
+    const bool planned = std::exchange(planned_, false) && !entering && !list_next_;
     std::deque<job> jobs;
-    bool list = std::exchange(list_next_, false) || any(phase::leaving);
-    add_jobs(jobs, generation, list);
-    const bool unsure = any_unsure();
+    pass reads(port_, parent_, generation);
+    reads.lists = std::exchange(list_next_, false) || (any(phase::leaving) && !planned);
+    add_jobs(jobs, generation, reads.lists);
+    reads.unsure = any_unsure();
+    reads.lists = reads.lists || reads.unsure;
+    reads.looks = entering || reads.unsure;
+    // A change of the record most likely means that nobody waits any more.
+    const bool changed = std::exchange(record_watched_, false) && !record_watch_.armed();
+    reads.watches = entering && !changed;
     for (job& j : jobs)
         j.ask.send();
-    // The server may lag behind and not have the nodes yet.
-    request sync(port_, op_code::sync, parent_, generation);
-    if (unsure)
-        sync.send();
-    request look(port_, op_code::get, parent_, generation);
-    const bool watched = any(phase::entering);
-    if (watched) {
+    if (reads.watches) {
         record_watch_.disarm();
-        look.attach(record_watch_);
+        reads.look.attach(record_watch_);
     } else {
         forget_watch(port_, record_watch_, watch_kind::data, parent_);
     }
-    look.send();
-    const bool listed = unsure || list;
-    request listing(port_, op_code::children, parent_, generation);
-    if (listed)
-        listing.send();
+    reads.send();
 
     bool again = false;
     bool parent_missing = false;
@@ -130,18 +169,11 @@ task<bool> barrier_room::step() {
         co_await j.ask;
         note_answer(j, parent_missing, again);
     }
-    error_code synced;
-    if (unsure)
-        synced = co_await sync;
-    error_code ec = co_await look;
-    if (ec && ec != zk_errc::no_node && watched)
+    error_code ec = co_await reads.finish();
+    if (reads.looks)
+        record_watched_ = reads.watches && !reads.look.error;
+    if (ec && ec != zk_errc::no_node && reads.watches)
         forget_watch(port_, record_watch_, watch_kind::data, parent_);
-    if (!ec)
-        ec = synced;
-    if (listed) {
-        if (error_code e = co_await listing; e && !ec)
-            ec = e;
-    }
     drop_finished();
     if (ec == zk_errc::no_node) {
         note_missing_parent();
@@ -156,40 +188,52 @@ task<bool> barrier_room::step() {
     if (ec) {
         if (!retry(port_).again(ec))
             fail_all(ec);
-        if (list)
+        if (reads.lists)
             list_next_ = true;
         drop_finished();
         co_return true;
     }
-    if (listed && listing.record.czxid != look.record.czxid) {
-        // The parent was re-created in between: the record does not refer to these members.
-        list_next_ = true;
-        co_return true;
-    }
-    // Whatever the record is: a member that is refused must know its node, to delete it.
-    if (unsure)
-        again = find_unsure(listing.names) || again;
-    std::optional<round_record> record = parse_round(look.answer);
-    if (!record) {
-        for (const seat_ptr& s : seats_)
-            withdraw(*s, errc::foreign_data);
-        co_return true;
-    }
-    record_ = *record;
-    version_ = look.record.version;
-    parent_czxid_ = look.record.czxid;
-
-    std::optional<barrier_view> view;
-    if (listed)
-        view = view_barrier(listing.names, record_);
-    else if (look.record.num_children == 0)
-        view.emplace();  // a subsequent listing is more recent
-    bool more = co_await decide(std::move(view), look.record.num_children);
-    again = again || more;
+    bool more = co_await read(reads);
+    again = again || more || (any(phase::entering) && !record_watched_);
     if (!again)
         again = co_await watch_target(generation);
     drop_finished();
     co_return again;
+}
+
+/// @return as above
+task<bool> barrier_room::read(const pass& reads) {
+    if (!reads.looks && !reads.lists)
+        co_return false;
+    const stat& parent = reads.looks ? reads.look.record : reads.listing.record;
+    if (reads.looks && reads.lists && reads.listing.record.czxid != parent.czxid) {
+        // The parent was re-created in between: the record does not refer to these members.
+        list_next_ = true;
+        co_return true;
+    }
+    bool again = false;
+    // Whatever the record is: a member that is refused must know its node, to delete it.
+    if (reads.unsure)
+        again = find_unsure(reads.listing.names);
+    if (reads.looks) {
+        std::optional<round_record> record = parse_round(reads.look.answer);
+        if (!record) {
+            for (const seat_ptr& s : seats_)
+                withdraw(*s, errc::foreign_data);
+            co_return true;
+        }
+        record_ = *record;
+        version_ = parent.version;
+    }
+    parent_czxid_ = parent.czxid;
+
+    std::optional<barrier_view> view;
+    if (reads.lists)
+        view = view_barrier(reads.listing.names, record_);
+    else if (parent.num_children == 0)
+        view.emplace();  // a subsequent listing is more recent
+    bool more = co_await decide(std::move(view), parent.num_children);
+    co_return again || more;
 }
 
 /// Without the parent there are no nodes.

@@ -97,7 +97,9 @@ private:
     };
 
     static task<> run(std::shared_ptr<barrier_room> self);
+    struct pass;
     task<bool> step();
+    task<bool> read(const pass& reads);
 
     // Changes since the last pass.
     void note_session();
@@ -146,7 +148,9 @@ private:
     std::optional<std::int32_t> version_;  ///< of the record
     std::int64_t parent_czxid_ = 0;        ///< of the node with the record
     std::uint64_t record_generation_ = 0;
+    bool record_watched_ = false;  ///< by `record_watch_`, unless it has fired
     bool list_next_ = false;
+    bool planned_ = false;  ///< a listing has shown which nodes to delete, then which to watch
     bool running_ = false;
 };
 
