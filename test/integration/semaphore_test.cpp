@@ -2,6 +2,8 @@
 #include "pending_result.hpp"
 #include <corozk/recipe/semaphore.hpp>
 
+#include <deque>
+
 namespace corozk::testing::semaphore_test {
 
 using namespace corozk;
@@ -269,6 +271,33 @@ TEST_CASE("semaphore: many local contenders, never more than the limit, all serv
         CHECK(most >= 3);
         co_await gone(path);
         co_await other.close();
+    });
+}
+
+TEST_CASE("semaphore: a release hands over to several, but to nobody whose node is gone") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        semaphore s(zk, path, 2);
+        ownership first = co_await s.acquire();
+        ownership second = co_await s.acquire();
+        std::deque<pending_result<ownership>> waiting(3);
+        for (auto& one : waiting)
+            s.acquire(1, one.handler());
+        co_await eventually_async([&] { return observer().children(path).size() == 5; });
+        const auto queue = co_await s.contenders();
+        REQUIRE(queue.size() == 5);
+        // Both releases are sent before anything can be heard of it.
+        observer().erase(queue[3].path);
+        pending_result<> released, also_released;
+        first.release(released.handler());
+        second.release(also_released.handler());
+        CHECK(!co_await finished(released));
+        CHECK(!co_await finished(also_released));
+        CHECK(!co_await finished(waiting[0]));
+        CHECK(co_await finished(waiting[1]) == errc::ownership_lost);
+        CHECK(!co_await finished(waiting[2]));
+        co_await waiting[0].value().release();
+        co_await waiting[2].value().release();
+        co_await gone(path);
     });
 }
 
