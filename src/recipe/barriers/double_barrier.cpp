@@ -28,7 +28,7 @@ public:
             !(seat->phase == phase::entering && !seat->call->waiting()))
             return immediate_result<>(executor(), std::move(handler), errc::busy);
         if (seat)
-            round = seat->round ? seat->round : round;
+            round = seat->round.number ? seat->round.number : round;
         if (!room)
             room = get_port().use_service<barrier_rooms>().find(path(), size);
         seat = std::make_shared<barrier_seat>(room->wake());
@@ -84,7 +84,7 @@ public:
     std::uint64_t last_round() const {
         if (page)
             return page->rounds();
-        return seat && seat->round ? seat->round : round;
+        return seat && seat->round.number ? seat->round.number : round;
     }
 
     const std::uint32_t size;

@@ -33,7 +33,7 @@ bool barrier_room::decide_inside(const std::optional<barrier_view>& view) {
         if (view && !is_listed(*view, *s)) {
             s->forget_node();
             again = true;
-        } else if (is_inside(record_, s->sequence)) {
+        } else if (is_inside(known_.record, s->sequence)) {
             if (view || watched(*s)) {
                 admit(*s);
             } else {
@@ -55,14 +55,12 @@ void barrier_room::admit(barrier_seat& s) {
         wake_.set();
         return;
     }
-    if (record_.size != size_) {
+    if (known_.record.size != size_) {
         withdraw(s, errc::limit_mismatch);
         wake_.set();
         return;
     }
-    s.round = record_.round;
-    s.last = record_.last;
-    s.parent = parent_czxid_;
+    s.round = {known_.record.round, known_.record.last, known_.czxid};
     s.phase = phase::inside;
     s.own_watch.disarm();
     s.call->complete(error_code());
@@ -78,10 +76,10 @@ bool barrier_room::decide_leaving(const std::optional<barrier_view>& view) {
     for (const seat_ptr& s : seats_) {
         if (s->phase != phase::leaving)
             continue;
-        if (s->parent != parent_czxid_)
+        if (s->round.parent != known_.czxid)
             end(*s, error_code());  // all nodes were deleted before the parent was re-created
         else
-            rounds[s->last].push_back(s.get());
+            rounds[s->round.last].push_back(s.get());
     }
     for (auto& [last, leavers] : rounds) {
         std::set<std::int32_t> own;
@@ -133,7 +131,7 @@ task<bool> barrier_room::decide_waiting(const std::optional<barrier_view>& view,
     std::set<std::int32_t> going = own_going();
     std::erase_if(counted.waiting,
                   [&going](const barrier_member& m) { return going.contains(m.sequence); });
-    if (auto next = next_round(counted, record_, size_)) {
+    if (auto next = next_round(counted, known_.record, size_)) {
         counted.waiting.resize(size_);
         co_return co_await begin(*next, counted.waiting);
     }
@@ -160,7 +158,7 @@ task<bool> barrier_room::begin(round_record next, std::vector<barrier_member> me
     constexpr std::size_t overhead = 32;
     request open(port_, op_code::multi, parent_);
     transaction steps;
-    steps.set(parent_, format_round(next), *version_);
+    steps.set(parent_, format_round(next), *known_.version);
     std::size_t size = members.size() * (parent_.size() + members.front().name.size() + overhead);
     // If the transaction is too large, the record is replaced without checking the members, which
     // may have changed since the listing, as on the page.
@@ -179,11 +177,11 @@ task<bool> barrier_room::begin(round_record next, std::vector<barrier_member> me
         list_next_ = true;
         co_return true;
     }
-    record_ = next;
-    version_ = *version_ + 1;
+    known_.record = next;
+    known_.version = *known_.version + 1;
     for (const seat_ptr& s : seats_) {
         if (s->phase == phase::entering && !s->node.empty() && !s->unsure &&
-            is_inside(record_, s->sequence)) {
+            is_inside(known_.record, s->sequence)) {
             admit(*s);
         }
     }

@@ -54,9 +54,9 @@ void barrier_room::note_session() {
         if (s->phase == phase::leaving && had_node)
             end(*s, zk_errc::session_expired);
     }
-    if (record_generation_ != port_.status().generation) {
-        record_generation_ = port_.status().generation;
-        version_.reset();
+    if (known_.generation != port_.status().generation) {
+        known_.generation = port_.status().generation;
+        known_.version.reset();
     }
     drop_finished();
 }
@@ -222,14 +222,14 @@ task<bool> barrier_room::read(const pass& reads) {
                 withdraw(*s, errc::foreign_data);
             co_return true;
         }
-        record_ = *record;
-        version_ = parent.version;
+        known_.record = *record;
+        known_.version = parent.version;
     }
-    parent_czxid_ = parent.czxid;
+    known_.czxid = parent.czxid;
 
     std::optional<barrier_view> view;
     if (reads.lists)
-        view = view_barrier(reads.listing.names, record_);
+        view = view_barrier(reads.listing.names, known_.record);
     else if (parent.num_children == 0)
         view.emplace();  // a subsequent listing is more recent
     bool more = co_await decide(std::move(view), parent.num_children);
@@ -238,7 +238,7 @@ task<bool> barrier_room::read(const pass& reads) {
 
 /// Without the parent there are no nodes.
 void barrier_room::note_missing_parent() {
-    version_.reset();
+    known_.version.reset();
     for (const seat_ptr& s : seats_) {
         s->forget_node();
         if (s->phase == phase::leaving)

@@ -45,9 +45,13 @@ struct barrier_seat {
     bool erase_now = false;        ///< leaving; delete the node now
     bool refuse_to_wait = false;
     bool listed = false;  ///< served by the room
-    std::uint64_t round = 0;
-    std::int32_t last = 0;    ///< of that round
-    std::int64_t parent = 0;  ///< czxid of the parent when it started
+
+    /// The round that it has entered.
+    struct {
+        std::uint64_t number = 0;
+        std::int32_t last = 0;
+        std::int64_t parent = 0;  ///< czxid of the parent when it started
+    } round;
     acl entries;
     watch_signal own_watch;
     std::uint64_t own_watch_revision = 0;  ///< of the session's state when it was set
@@ -144,10 +148,14 @@ private:
     std::string target_;          ///< the node to watch
     std::string watched_target_;  ///< of `target_watch_`
     std::list<seat_ptr> seats_;
-    round_record record_;
-    std::optional<std::int32_t> version_;  ///< of the record
-    std::int64_t parent_czxid_ = 0;        ///< of the node with the record
-    std::uint64_t record_generation_ = 0;
+
+    /// What was read last, in this session.
+    struct {
+        round_record record;
+        std::optional<std::int32_t> version;  ///< of the record
+        std::int64_t czxid = 0;               ///< of the node with the record
+        std::uint64_t generation = 0;
+    } known_;
     bool record_watched_ = false;  ///< by `record_watch_`, unless it has fired
     bool list_next_ = false;
     bool planned_ = false;  ///< a listing has shown which nodes to delete, then which to watch

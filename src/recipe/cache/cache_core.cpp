@@ -20,18 +20,16 @@ cache_core::cache_core(port& p,
                        cache_options options)
     : recipe_core(p),
       wake_(p),
-      root_(std::move(root)),
-      depth_(depth),
-      names_(names),
+      scope_{std::move(root), depth, names},
       options_(std::move(options)),
       watch_(*this),
       one_shot_(depth == 0 || options_.one_shot_watches),
       states_(p, options_.settle, copy_) {}
 
 void cache_core::start() {
-    if (path_problem(root_))
+    if (path_problem(scope_.root))
         return;
-    copy_.emplace(port_, root_, depth_);
+    copy_.emplace(port_, scope_.root, scope_.depth);
     port_.spawn(run(shared_from_this()));
 }
 
@@ -44,14 +42,14 @@ void cache_core::stop() noexcept {
 
 void cache_core::next(cache_states::call_type call) {
     if (states_.add(std::move(call)) && refusal_)
-        mark(*entries_.at(root_));  // it may have become readable
+        mark(*entries_.at(scope_.root));  // it may have become readable
 }
 
 void cache_core::publish() {
     if (refusal_ || (!changed_ && !states_.none()))
         return;
     changed_ = false;
-    states_.publish(entries_.at(root_)->present,
+    states_.publish(entries_.at(scope_.root)->present,
                     port_.use_service<session_map_bin>().share(nodes_.map()));
 }
 
@@ -76,7 +74,7 @@ void cache_core::changed(watch_event_type type, const std::string& path) noexcep
 /// A node that was just created: it has no children that events will not report.
 void cache_core::appear(const std::string& path) {
     entry* parent = find(parent_path(path));
-    if (!parent || parent->unread || parent->level == depth_ || !selects(path))
+    if (!parent || parent->unread || parent->level == scope_.depth || !selects(path))
         return;
     entry& e = add(path, parent->level + 1);
     e.listed = true;
@@ -114,17 +112,17 @@ task<> cache_core::run(std::shared_ptr<cache_core> self) {
 
 /// States that users may still ask for remain.
 task<> cache_core::forget_all() {
-    listings_.clear();
-    doomed_.clear();
+    round_.listings.clear();
+    round_.doomed.clear();
     if (stopped())
         states_.forget();
     breather others(port_);
-    while (!entries_.empty() || !stale_.empty() || !round_.empty()) {
+    while (!entries_.empty() || !stale_.empty() || !round_.entries.empty()) {
         for (std::size_t i = 0; i < piece_of_work; ++i) {
             if (!stale_.empty())
                 stale_.pop_front();
-            if (!round_.empty())
-                round_.pop_front();
+            if (!round_.entries.empty())
+                round_.entries.pop_front();
             if (entries_.empty())
                 continue;
             entry& e = *entries_.begin()->second;
@@ -132,7 +130,7 @@ task<> cache_core::forget_all() {
             e.removed = true;
             entries_.erase(entries_.begin());
         }
-        if (!entries_.empty() || !stale_.empty() || !round_.empty())
+        if (!entries_.empty() || !stale_.empty() || !round_.entries.empty())
             co_await others;
     }
     while (!nodes_.drop_some(piece_of_work))
@@ -141,7 +139,7 @@ task<> cache_core::forget_all() {
 
 task<> cache_core::work() {
     session_signal states(port_, wake_);
-    read_again(add(root_, 0));
+    read_again(add(scope_.root, 0));
     std::uint64_t synced = 0;  // the connection on which everything was read
     for (;;) {
         if (stopped())
@@ -161,7 +159,7 @@ task<> cache_core::work() {
             if (co_await watch_tree())
                 continue;
             // The new server may lag behind the previous one.
-            request sync(port_, op_code::sync, root_);
+            request sync(port_, op_code::sync, scope_.root);
             co_await sync;
             begin_round();
             continue;
@@ -182,7 +180,7 @@ task<> cache_core::work() {
 
 /// What was listed before is listed again.
 task<> cache_core::mark_all() {
-    listings_.clear();
+    round_.listings.clear();
     breather others(port_);
     std::size_t marked = 0;
     for (auto at = entries_.begin(); at != entries_.end();) {
@@ -199,9 +197,9 @@ task<> cache_core::mark_all() {
 }
 
 void cache_core::begin_round() {
-    round_.insert(round_.end(),
-                  std::make_move_iterator(stale_.begin()),
-                  std::make_move_iterator(stale_.end()));
+    round_.entries.insert(round_.entries.end(),
+                          std::make_move_iterator(stale_.begin()),
+                          std::make_move_iterator(stale_.end()));
     stale_.clear();
     if (copy_)
         copy_->begin_round();

@@ -42,7 +42,7 @@ namespace corozk::detail {
 ///      applied, even if there is a new one with the same path.
 ///   3. Nodes are read in rounds, each of which ends with a new state for the user: nodes that are
 ///      marked during a round (`stale_`) belong to the next one, nodes that listings of a round
-///      find belong to it (`round_`).
+///      find belong to it (`round_.entries`).
 ///   4. After each connect, and when events may have been missed, everything is read again after a
 ///      sync, as the server or the session may be another one; until then there is no new state.
 ///   5. Descendants of what may not be read, is filtered out, or is at the largest depth do not
@@ -52,9 +52,9 @@ namespace corozk::detail {
 ///      parent of such a node have a one-shot watch, too: a listing shows whether the node exists.
 ///   8. No step takes long, however many nodes there are. What concerns many is done in pieces by
 ///      the driver, between which events are applied: a listing is compared with the copy
-///      (`listings_`), and the descendants of a node that is gone are removed (`doomed_`). What was
-///      added since such work began is none of its business (`entry::since`), and a round does not
-///      end before it is done.
+///      (`round_.listings`), and the descendants of a node that is gone are removed
+///      (`round_.doomed`). What was added since such work began is none of its business
+///      (`entry::since`), and a round does not end before it is done.
 class cache_core final : public recipe_core, public std::enable_shared_from_this<cache_core> {
 public:
     /// `depth`: the levels below the root to copy. `names`: keys are relative to the root.
@@ -68,7 +68,7 @@ public:
     const tree_state& current() const noexcept { return states_.latest(); }
 
     signal& wake() noexcept { return wake_; }
-    bool path_is_good() const { return node_path_is_good(port_, "cache", root_); }
+    bool path_is_good() const { return node_path_is_good(port_, "cache", scope_.root); }
 
 private:
     /// How many nodes are dealt with before other things are done.
@@ -173,7 +173,7 @@ private:
     void begin_round();
     void end_round();
     bool has_work() const noexcept {
-        return !round_.empty() || !listings_.empty() || !doomed_.empty();
+        return !round_.entries.empty() || !round_.listings.empty() || !round_.doomed.empty();
     }
     bool prepare_reads();
 
@@ -201,19 +201,25 @@ private:
     void publish();
 
     signal wake_;
-    std::string root_;
-    std::size_t depth_;
-    bool names_;
+    const struct {
+        std::string root;
+        std::size_t depth;  ///< the levels below the root
+        bool names;         ///< keys are relative to the root
+    } scope_;
     cache_options options_;
 
     std::map<std::string_view, entry_ptr> entries_;  ///< by their own paths
     node_map_editor nodes_;                          ///< what the next state shows
     corozk::stat root_stat_;                         ///< where the states do not show the root
     std::deque<entry_ptr> stale_;
-    std::deque<entry_ptr> round_;
-    std::deque<listing> listings_;       ///< of this round
-    std::vector<doomed_branch> doomed_;  ///< of this round
-    std::uint64_t clock_ = 0;            ///< counts what `entry::since` is compared with
+
+    /// What this round has yet to do.
+    struct {
+        std::deque<entry_ptr> entries;      ///< to be read
+        std::deque<listing> listings;       ///< to be compared
+        std::vector<doomed_branch> doomed;  ///< to be removed
+    } round_;
+    std::uint64_t clock_ = 0;  ///< counts what `entry::since` is compared with
     tree_watch watch_;
     bool one_shot_;                   ///< instead of the recursive watch
     std::optional<local_copy> copy_;  ///< while the driver runs

@@ -48,7 +48,7 @@ struct cache_core::reading {
 task<error_code> cache_core::watch_tree() {
     if (one_shot_ || watch_.armed())
         co_return error_code();
-    request add(port_, op_code::add_watch, root_);
+    request add(port_, op_code::add_watch, scope_.root);
     add.attach(watch_, watch_mode::persistent_recursive);
     error_code ec = co_await add;
     if (!retry(port_).again(ec)) {
@@ -62,15 +62,15 @@ task<error_code> cache_core::watch_tree() {
 /// What is to be read next is determined in pieces.
 /// @return whether it is known
 bool cache_core::prepare_reads() {
-    if (!doomed_.empty()) {
-        if (remove_some(doomed_.back(), piece_of_work) == progress::finished)
-            doomed_.pop_back();
+    if (!round_.doomed.empty()) {
+        if (remove_some(round_.doomed.back(), piece_of_work) == progress::finished)
+            round_.doomed.pop_back();
         return false;
     }
-    if (round_.size() >= reads_at_once || listings_.empty())
+    if (round_.entries.size() >= reads_at_once || round_.listings.empty())
         return true;
-    if (adopt_some(listings_.front(), piece_of_work) == progress::finished)
-        listings_.pop_front();
+    if (adopt_some(round_.listings.front(), piece_of_work) == progress::finished)
+        round_.listings.pop_front();
     return false;
 }
 
@@ -80,10 +80,10 @@ task<> cache_core::read_some() {
         co_return co_await others;
     std::vector<std::unique_ptr<reading>> readings;
     for (std::size_t i = 0; i < 2 * piece_of_work && readings.size() < reads_at_once; ++i) {
-        if (round_.empty())
+        if (round_.entries.empty())
             break;
-        entry_ptr next = std::move(round_.front());
-        round_.pop_front();
+        entry_ptr next = std::move(round_.entries.front());
+        round_.entries.pop_front();
         if (next->removed || is_doomed(*next) || !next->stale)
             continue;
         entry& e = *next;
@@ -100,10 +100,10 @@ task<> cache_core::read_some() {
         if (one_shot_)
             r.get.attach(e.watches->data);
         r.get.send();
-        if (one_shot_ && e.level < depth_)
+        if (one_shot_ && e.level < scope_.depth)
             r.list();
     }
-    if (readings.empty() && !round_.empty())
+    if (readings.empty() && !round_.entries.empty())
         co_return co_await others;
     // Responses are applied as they arrive: nothing else is awaited before the last one.
     for (auto& r : readings)
@@ -140,7 +140,7 @@ task<> cache_core::settle(reading& r) {
         co_return read_again(e);
     if (ec == errc::closed)
         co_return;
-    if (e.path == root_) {
+    if (e.path == scope_.root) {
         refusal_ = ec;
         if (ec)
             states_.fail_all(ec);
@@ -173,7 +173,7 @@ task<> cache_core::settle(reading& r) {
         read.stat = r.get.record;
         show(e, std::move(read));
     }
-    const bool deep = e.level < depth_;
+    const bool deep = e.level < scope_.depth;
     if (r.get.record.num_children == 0 && deep) {
         remove_below(e);
         e.listed = true;
@@ -205,7 +205,7 @@ void cache_core::adopt(reading& r, name_list names) {
     l.compared = has_descendants(e);
     l.last = prefix_below(e.path);
     if (adopt_some(l, compared_at_once) == progress::unfinished)
-        listings_.push_back(std::move(l));
+        round_.listings.push_back(std::move(l));
 }
 
 /// What a `get` does not tell of a node that may not be read, or is missing: `exists` needs no
@@ -242,7 +242,7 @@ task<> cache_core::look(std::string path) {
 /// be waiting.
 void cache_core::read_again(entry& e) {
     e.stale = true;
-    round_.emplace_back(&e);
+    round_.entries.emplace_back(&e);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -272,11 +272,11 @@ cache_core::entry& cache_core::add(std::string path, std::size_t level) {
 
 /// Whether states contain the node. The root of the children of a node is not one of them.
 bool cache_core::is_shown(const entry& e) const noexcept {
-    return e.level > 0 || !names_ || depth_ == 0;
+    return e.level > 0 || !scope_.names || scope_.depth == 0;
 }
 
 std::string_view cache_core::key_of(const entry& e) const noexcept {
-    if (!names_)
+    if (!scope_.names)
         return e.path;
     return e.level == 0 ? std::string_view() : base_name(e.path);
 }
@@ -317,7 +317,7 @@ void cache_core::remove_missing(entry& e) {
     remove_below(e);
     if (e.level == 0) {
         refusal_.clear();
-        add(root_, 0);
+        add(scope_.root, 0);
     }
 }
 
@@ -336,7 +336,7 @@ std::size_t cache_core::remove_below(const entry& e) {
     branch.prefix = branch.last = prefix_below(e.path);
     branch.since = ++clock_;
     if (remove_some(branch, piece_of_work) == progress::unfinished)
-        doomed_.push_back(std::move(branch));
+        round_.doomed.push_back(std::move(branch));
     return before - entries_.size();
 }
 
@@ -355,10 +355,11 @@ cache_core::progress cache_core::remove_some(doomed_branch& branch, std::size_t 
 }
 
 bool cache_core::is_doomed(const entry& e) const noexcept {
-    return std::any_of(doomed_.begin(), doomed_.end(), [&](const doomed_branch& branch) {
-        return e.since < branch.since && e.path.size() > branch.prefix.size() &&
-               e.path.starts_with(branch.prefix);
-    });
+    return std::any_of(
+        round_.doomed.begin(), round_.doomed.end(), [&](const doomed_branch& branch) {
+            return e.since < branch.since && e.path.size() > branch.prefix.size() &&
+                   e.path.starts_with(branch.prefix);
+        });
 }
 
 /// Names that are new are read, nodes that are not listed any more are removed.
