@@ -136,13 +136,20 @@ struct barrier_room::pass {
     request listing;
 };
 
+/// Whether all that there is to do are the deletes that follow from the last listing.
+bool barrier_room::all_planned() const {
+    return std::all_of(seats_.begin(), seats_.end(), [](const seat_ptr& s) {
+        return s->phase != phase::entering &&
+               (s->phase != phase::leaving || s->erase_now || s->node.empty());
+    });
+}
+
 /// One pass: send due requests, read, decide.
 /// @return whether there is more to do at once; otherwise wait for the signal
 task<bool> barrier_room::step() {
     const std::uint64_t generation = port_.status().generation;
     const bool entering = any(phase::entering);
-    // What remains of a plan: the nodes were listed in the last pass, and this one deletes some.
-    const bool planned = std::exchange(planned_, false) && !entering && !list_next_;
+    const bool planned = std::exchange(planned_, false) && all_planned() && !list_next_;
     std::deque<job> jobs;
     pass reads(port_, parent_, generation);
     reads.lists = std::exchange(list_next_, false) || (any(phase::leaving) && !planned);

@@ -104,6 +104,7 @@ private:
     struct pass;
     task<bool> step();
     task<bool> read(const pass& reads);
+    bool all_planned() const;
 
     // Changes since the last pass.
     void note_session();
@@ -158,7 +159,7 @@ private:
     } known_;
     bool record_watched_ = false;  ///< by `record_watch_`, unless it has fired
     bool list_next_ = false;
-    bool planned_ = false;  ///< a listing has shown which nodes to delete, then which to watch
+    bool planned_ = false;  ///< the last listing has shown which nodes to delete and to watch
     bool running_ = false;
 };
 

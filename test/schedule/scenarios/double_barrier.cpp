@@ -10,7 +10,7 @@ namespace corozk::schedule {
 
 namespace double_barrier_scenarios {
 
-template <int Size>
+template <int Size, int LeavesAfterSeconds = 0>
 awaitable<void> member(actor& a) {
     double_barrier b(a.zk(), folder, Size);
     stage& s = a.on();
@@ -32,6 +32,11 @@ awaitable<void> member(actor& a) {
             a.name() + " was let in before all had come");
     s.note_down("inside", a.name());
     co_await a.gate("inside");
+    if (LeavesAfterSeconds > 0) {
+        boost::asio::steady_timer later(co_await boost::asio::this_coro::executor,
+                                        std::chrono::seconds(LeavesAfterSeconds));
+        co_await later.async_wait(boost::asio::use_awaitable);
+    }
     s.note_down("leaving", a.name());
     auto [ec] = co_await b.leave(firm);
     a.may_see(ec, "leave");
@@ -136,6 +141,14 @@ void late_round(stage& s) {
     s.leaves_nothing_in(folder);
 }
 
+/// Of one client's members one leaves later, after the others' leaving has begun.
+void one_leaves_later(stage& s) {
+    s.play("b", 1, member<3>);
+    s.play("a", 0, member<3>);
+    s.play("c", 0, member<3, 1>);
+    s.leaves_nothing_in(folder);
+}
+
 template <int Size, int Sessions = Size>
 void round(stage& s) {
     for (int i = 0; i < Size; ++i)
@@ -164,6 +177,7 @@ const registered all[] = {
     registered::in_halves(of_three_in_two),
     registered(members("double_barrier.deadline", 2, round_with_a_deadline)),
     registered(members("double_barrier.late", 2, late_round)),
+    registered(members("double_barrier.leaves-later", 2, one_leaves_later)),
     registered(members("double_barrier.rounds", 2, two_rounds).of_equals()),
     registered(members("double_barrier.rounds-reaped", 2, two_rounds)
                    .of_equals()
