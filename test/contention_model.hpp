@@ -115,7 +115,7 @@ public:
             for (detail::contention_node& n : m->view.nodes()) {
                 if (n.local() || static_cast<detail::remote_node&>(n).name != gone)
                     continue;
-                if (m->view.touched(static_cast<detail::remote_node&>(n)))
+                if (m->view.touched(static_cast<detail::remote_node&>(n), watch_event_type::erased))
                     m->view.answered(static_cast<detail::remote_node&>(n), zk_errc::no_node);
                 break;
             }

@@ -302,7 +302,7 @@ private:
                     c.view.answered(*remote, m.exists ? error_code() : zk_errc::no_node);
                 break;
             case message::kind::fired:
-                if (remote && c.view.touched(*remote))
+                if (remote && c.view.touched(*remote, watch_event_type::erased))
                     watch(c, *remote);
                 break;
             case message::kind::announced:
@@ -629,7 +629,7 @@ TEST_CASE(
 
     SECTION("announced") {
         s.view.announced(waiter);
-        CHECK_FALSE(s.view.touched(s.remote(0)));
+        CHECK_FALSE(s.view.touched(s.remote(0), watch_event_type::erased));
         s.view.heed_announcement();
         CHECK(s.next() == "grant");
         CHECK(s.view.nodes().size() == 1);
@@ -649,9 +649,18 @@ TEST_CASE(
         s.facts.connected = true;
         CHECK(s.next() == "prove");
     }
-    SECTION("deleted: a read of it alone tells, then a proof is needed") {
-        CHECK(s.view.touched(s.remote(0)));
+    SECTION("changed: a read of it alone tells") {
+        CHECK(s.view.touched(s.remote(0), watch_event_type::data_changed));
+        CHECK(s.next() == "watch listen");
         s.view.answered(s.remote(0), zk_errc::no_node);
+        CHECK(s.next() == "prove");
+    }
+    SECTION("perhaps deleted: the same") {
+        CHECK(s.view.touched(s.remote(0), watch_event_type::unknown));
+    }
+    SECTION("deleted: a proof is needed") {
+        CHECK_FALSE(s.view.touched(s.remote(0), watch_event_type::erased));
+        CHECK(s.view.nodes().size() == 1);
         CHECK(s.next() == "prove");
         s.facts.exists = true;
         CHECK(s.next() == "grant");
@@ -662,7 +671,15 @@ TEST_CASE(
     }
     SECTION("one of several is touched: a listing tells more") {
         s.listed({waiter.name, ahead, s.name_of(5)});
-        CHECK_FALSE(s.view.touched(s.remote(1)));
+        CHECK(s.next() == "watch listen");
+        CHECK_FALSE(s.view.touched(s.remote(1), watch_event_type::data_changed));
+        CHECK(s.next() == "list");
+    }
+    SECTION("one of several is deleted: which of them are left, a listing tells") {
+        s.listed({waiter.name, ahead, s.name_of(5)});
+        CHECK(s.next() == "watch listen");
+        CHECK_FALSE(s.view.touched(s.remote(1), watch_event_type::erased));
+        CHECK(s.view.nodes().size() == 2);
         CHECK(s.next() == "list");
     }
     SECTION("its own node is not listed: it was deleted") {
@@ -685,18 +702,29 @@ TEST_CASE("contention queue: the head lists again because of what blocks it, and
     s.facts.listed = true;
     CHECK(s.next() == "watch listen");
     s.facts.listed = false;
+    auto touched = [&s](std::size_t index, watch_event_type type) {
+        return s.view.touched(s.remote(index), type);
+    };
     // Four permits: it is blocked by the nearest four of the six ahead of it.
-    CHECK_FALSE(s.view.touched(s.remote(0)));
-    CHECK_FALSE(s.view.touched(s.remote(1)));
+    CHECK_FALSE(touched(0, watch_event_type::data_changed));
+    CHECK_FALSE(touched(1, watch_event_type::data_changed));
     CHECK(s.next() == "watch listen");
-    // If one of them becomes a blocker, it is read, as its watch is not set.
-    s.view.answered(s.remote(5), zk_errc::no_node);
-    CHECK(s.next() == "watch listen");
-    std::vector<std::string> watched;
-    s.view.for_each_blocker([&](remote_node& n) { watched.push_back(n.name); });
-    CHECK(watched == std::vector<std::string>{names[5], names[4], names[3], names[2]});
-    CHECK_FALSE(s.view.touched(s.remote(1)));
+    auto watched = [&s] {
+        std::vector<std::string> all;
+        s.view.for_each_blocker([&](remote_node& n) { all.push_back(n.name); });
+        return all;
+    };
+    CHECK(watched() == std::vector<std::string>{names[6], names[5], names[4], names[3]});
+    // Those that are not watched may be gone as well.
+    CHECK_FALSE(touched(5, watch_event_type::erased));
     CHECK(s.next() == "list");
+    CHECK(s.listed({waiter.name, names[5], names[4], names[3], names[2]}).empty());
+    CHECK(s.next() == "watch listen");
+    CHECK(watched() == std::vector<std::string>{names[5], names[4], names[3], names[2]});
+    // Now all are watched.
+    CHECK_FALSE(touched(1, watch_event_type::erased));
+    CHECK(s.view.nodes().size() == 4);
+    CHECK(s.next() == "prove");
 }
 
 TEST_CASE("contention queue: a remote successor is told, unless that is forbidden") {

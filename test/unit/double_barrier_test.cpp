@@ -351,7 +351,6 @@ TEST_CASE("double barrier: data of others is reported although the answer to the
         p.answer();
         REQUIRE(p.asked() == "erase " + node);
         p.answer();
-        read();
     }
     CHECK(p.asked().empty());
     CHECK(entered == reason);

@@ -24,7 +24,10 @@ public:
     bool reading = false;  ///< the read that arms it is in flight
 
 private:
-    void fired(watch_event_type) noexcept override { queue_.blocker_touched(node); }
+    void fired(watch_event_type type) noexcept override {
+        auto keep = node.watch;  // it may be destroyed with the node
+        queue_.blocker_touched(node, type);
+    }
     void dropped(const error_code&) noexcept override {}
 
     contention_queue& queue_;
@@ -304,8 +307,8 @@ void contention_queue::watch_blocker(remote_node& n) {
     port_.start(op);
 }
 
-void contention_queue::blocker_touched(remote_node& n) noexcept {
-    if (view_.touched(n))
+void contention_queue::blocker_touched(remote_node& n, watch_event_type type) noexcept {
+    if (view_.touched(n, type))
         watch_blocker(n);
     wake();
 }

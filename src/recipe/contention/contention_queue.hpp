@@ -73,7 +73,7 @@ private:
     std::vector<contender_ptr> to_prove();
     void proved(contender& c, operation& answer);
     void watch_blocker(remote_node& n);
-    void blocker_touched(remote_node& n) noexcept;
+    void blocker_touched(remote_node& n, watch_event_type type) noexcept;
     void listen(contender& c);
     void stop_listening(contender& c) noexcept;
     void stopped_listening(contender& c, operation& answer);

@@ -194,21 +194,33 @@ std::unique_ptr<remote_node> contention_view::take(remote_node& n) noexcept {
     return std::unique_ptr<remote_node>(&n);
 }
 
-/// If it is the only remote node ahead, reading it shows whether it was deleted; otherwise a
-/// listing is more useful, also because it may have been replaced.
-bool contention_view::touched(const remote_node& n) noexcept {
+bool contention_view::touched(remote_node& n, watch_event_type type) noexcept {
     if (waiting_.empty() || announcement_.head)
         return false;
-    std::size_t remote_ahead = 0;
+    // The head waits for its blockers only. If another node becomes one of them, it is read.
+    auto blocks = [this](const contention_node& other) {
+        return std::find(blockers_.begin(), blockers_.end(), &other) != blockers_.end();
+    };
+    const bool matters = head_.node != head() || blocks(n);
+    bool alone = true;      // among those ahead of the head
+    bool all_known = true;  // the others ahead have watches, too
     for (auto at = nodes_.begin(); at != nodes_.end() && at->order < waiting_.front().order; ++at) {
-        if (!at->local() && ++remote_ahead > 1)
-            break;
+        if (at->local() || &*at == &n)
+            continue;
+        alone = false;
+        all_known = all_known && blocks(*at);
     }
-    if (remote_ahead == 1 && !settings_.rule->can_be_converted(n))
+    const bool can_change = settings_.rule->can_be_converted(n) || n.order == ahead_of_all;
+    if (type == watch_event_type::erased && !can_change) {
+        take(n);
+        // Otherwise a listing is more useful, which also proves the nodes of all waiters.
+        if (matters && !all_known)
+            outdated();
+        return false;
+    }
+    if (alone && !can_change)
         return true;
-    // The head waits for its blockers only. If this becomes one of them, it is read.
-    if (head_.node != head() ||
-        std::find(blockers_.begin(), blockers_.end(), &n) != blockers_.end())
+    if (matters)
         outdated();
     return false;
 }

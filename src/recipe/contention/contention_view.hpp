@@ -7,6 +7,7 @@
 #include "recipe/contention/head_decision.hpp"
 #include "recipe/contention/limit_state.hpp"
 #include <corozk/error.hpp>
+#include <corozk/watch_types.hpp>
 
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/set.hpp>
@@ -78,9 +79,9 @@ public:
     /// The knowledge of remote nodes may be outdated.
     void outdated() noexcept { listing_.stale = true; }
 
-    /// A watch on a remote node has fired. @return whether to read that node alone, before anything
-    /// else
-    bool touched(const remote_node& n) noexcept;
+    /// A watch on a remote node has fired. Destroys the node if it was deleted. @return whether to
+    /// read that node alone, before anything else
+    bool touched(remote_node& n, watch_event_type type) noexcept;
 
     /// A remote node was read. Destroys it if it does not exist.
     void answered(remote_node& n, const error_code& ec) noexcept;
