@@ -62,6 +62,9 @@ public:
     /** @brief "127.0.0.1:port1,127.0.0.1:port2,..." with all members. */
     std::string hosts() const;
 
+    /** @brief "leader", "follower" or "observer"; empty while the member does not serve. */
+    std::string mode(std::size_t index) const;
+
     /** @brief The index of the member that leads now; nothing while there is none. */
     std::optional<std::size_t> leader() const;
 
@@ -82,7 +85,6 @@ public:
 
 private:
     void set_up();
-    std::string mode(std::size_t index) const;
     std::vector<std::size_t> members_in(std::string_view wanted) const;
     std::string logs() const;
 
