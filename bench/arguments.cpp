@@ -117,6 +117,20 @@ constexpr std::array options{
                    throw usage_error(fmt::format("'{}' is not 1 or 3", v));
                s.servers = v == "1" ? 1 : 3;
            }},
+    option{"--observers",
+           "N",
+           "with --servers 3: so many further servers, which hear of everything and have no vote "
+           "(default 0)",
+           [](settings& s, std::string_view v) { s.observers = to_number(v, 0, 20); }},
+    option{"--lag",
+           "MS",
+           "with --servers 3: what the leader sends to one follower arrives so many milliseconds "
+           "late (default 0). It is the first of our servers, which never leads. Sessions are "
+           "spread over all servers, that one included; those of the bare C client, and so the "
+           "floor, are at another one",
+           [](settings& s, std::string_view v) {
+               s.lag = std::chrono::milliseconds(to_number(v, 0, 2'000));
+           }},
     option{"--data",
            "memory|disk",
            "where our own server keeps its data: in memory (default, /dev/shm), so that the disk "
@@ -385,15 +399,17 @@ constexpr std::array options{
            [](settings&, std::string_view) {}},
 };
 
-constexpr std::array<std::string_view, 9> common{"--hosts",
-                                                 "--servers",
-                                                 "--data",
-                                                 "--heap",
-                                                 "--json",
-                                                 "--report",
-                                                 "--repeat",
-                                                 "--session-timeout",
-                                                 "--quiet"};
+constexpr std::array<std::string_view, 11> common{"--hosts",
+                                                  "--servers",
+                                                  "--observers",
+                                                  "--lag",
+                                                  "--data",
+                                                  "--heap",
+                                                  "--json",
+                                                  "--report",
+                                                  "--repeat",
+                                                  "--session-timeout",
+                                                  "--quiet"};
 
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
@@ -412,6 +428,19 @@ std::size_t distance(std::string_view a, std::string_view b) {
 std::string suggestion(std::string_view word, std::span<const std::string_view> accepted) {
     auto near = closest(word, {accepted.begin(), accepted.end()});
     return near.empty() ? std::string() : fmt::format("; did you mean '{}'?", near);
+}
+
+void check_servers(const settings& s) {
+    auto check = [&s](std::string_view name, bool wanted) {
+        if (wanted && !s.hosts.empty())
+            throw usage_error(
+                fmt::format("{} is about our own servers: it makes no sense with --hosts", name));
+        if (wanted && s.servers == 1)
+            throw usage_error(fmt::format("{} needs an ensemble: --servers 3", name));
+    };
+    check("--servers", s.servers != 1);
+    check("--observers", s.observers > 0);
+    check("--lag", s.lag.count() > 0);
 }
 
 }  // namespace
@@ -489,9 +518,7 @@ bool parse_arguments(std::span<const std::string_view> words,
             throw usage_error(fmt::format("{}: {}", name, problem.what()));
         }
     }
-    if (!s.hosts.empty() && s.servers != 1) {
-        throw usage_error("--servers is about our own servers: it makes no sense with --hosts");
-    }
+    check_servers(s);
     return false;
 }
 

@@ -5,7 +5,7 @@
 #include "contestants.hpp"
 #include "erase_tree.hpp"
 #include "lock_crowd.hpp"
-#include "neighbour.hpp"
+#include "neighbours.hpp"
 #include "table.hpp"
 #include "time_limit.hpp"
 
@@ -14,9 +14,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +29,8 @@ namespace {
 
 /// Releases come at a steady pace, whoever's lock it is; if one takes longer, at once after it.
 constexpr auto release_interval = std::chrono::milliseconds(100);
+
+constexpr auto look_interval = std::chrono::milliseconds(2);
 
 /// All queue, then the lock is released now and then, and who has released it queues again: what
 /// does each release stir up, and what does a client notice of it that has nothing to do with it?
@@ -56,7 +61,7 @@ public:
         co_await this->queue(before, waiter);
         co_await quiet();
         all_wait_ = true;
-        neighbour beside(stage_);
+        neighbours beside(stage_);
         auto idle = co_await rest(releases, beside);
         auto busy = co_await release(releases, beside, r);
         add_experience(r, stage_, idle, busy, releases);
@@ -80,7 +85,7 @@ private:
     };
 
     /// The time of so many releases, and the same looks at the clients, but no release.
-    boost::asio::awaitable<neighbour::experience> rest(std::size_t releases, neighbour& beside) {
+    boost::asio::awaitable<neighbours::experience> rest(std::size_t releases, neighbours& beside) {
         co_await beside.begin();
         auto next = clock::now();
         for (std::size_t i = 0; i < releases; ++i) {
@@ -92,9 +97,9 @@ private:
         co_return co_await beside.end();
     }
 
-    boost::asio::awaitable<neighbour::experience> release(std::size_t releases,
-                                                          neighbour& beside,
-                                                          result& r) {
+    boost::asio::awaitable<neighbours::experience> release(std::size_t releases,
+                                                           neighbours& beside,
+                                                           result& r) {
         co_await beside.begin();
         auto next = clock::now();
         for (std::size_t i = 0; i < releases; ++i) {
@@ -151,14 +156,15 @@ private:
     }
 
     boost::asio::awaitable<void> pause() {
-        co_await until(clock::now() + std::chrono::milliseconds(2));
+        co_await until(clock::now() + look_interval);
         if (problem_)
             std::rethrow_exception(problem_);
     }
 
-    /// Until nothing has been on its way for a while.
+    /// Until nothing has been on its way for a while; a server that lags tells of it later.
     boost::asio::awaitable<void> quiet(int looks = 25) {
         session_use seen;
+        looks += static_cast<int>(stage_.lag() / look_interval);
         for (int still = 0; still < looks;) {
             co_await pause();
             auto now = use_of(clients_);
@@ -311,7 +317,7 @@ public:
         if (auto failure = row.text("failure"); !failure.empty()) {
             remarks_ += fmt::format("{}, {} waiters: {}\n", title, waiters, failure);
         } else {
-            add_neighbour({title, waiters, waiters}, row);
+            add_neighbours({title, waiters, waiters}, row);
         }
         j.results.push_back(std::move(row));
     }
@@ -335,21 +341,33 @@ private:
                     bytes_text(row.median("bytes_per_handover")),
                     with_spread(row, "handover_us", microseconds_text),
                     ratio_text(row.median("floor_ratio"))});
-        add_neighbour({title_of(setup), count_text(setup.waiters), count_text(setup.sessions)},
-                      row);
+        add_neighbours({title_of(setup), count_text(setup.waiters), count_text(setup.sessions)},
+                       row);
     }
 
-    void add_neighbour(std::vector<std::string> line, const result& row) {
-        for (const char* key : {"neighbour_idle_us.p50",
-                                "neighbour_idle_us.p99",
-                                "neighbour_idle_us.max",
-                                "neighbour_us.p50"})
-            line.push_back(microseconds_text(row.median(key)));
-        for (const char* key : {"neighbour_us.p99", "neighbour_us.max"})
-            line.push_back(with_spread(row, key, microseconds_text));
+    void add_neighbours(std::vector<std::string> line, const result& row) {
+        add_reads(line, row, "");
         bool known = row.has("server_cpu_us_per_turn");
         line.push_back(known ? microseconds_text(row.median("server_cpu_us_per_turn")) : "");
         neighbours_.add(std::move(line));
+        for (std::string_view role : told_roles) {
+            if (!row.has(neighbour_key(role, false) + ".p50"))
+                continue;
+            line = {fmt::format("  at the {}", role), "", ""};
+            add_reads(line, row, role);
+            neighbours_.add(std::move(line));
+        }
+    }
+
+    static void add_reads(std::vector<std::string>& line,
+                          const result& row,
+                          std::string_view role) {
+        std::string idle = neighbour_key(role, true);
+        std::string busy = neighbour_key(role, false);
+        for (const auto& key : {idle + ".p50", idle + ".p99", idle + ".max", busy + ".p50"})
+            line.push_back(microseconds_text(row.median(key)));
+        for (const auto& key : {busy + ".p99", busy + ".max"})
+            line.push_back(with_spread(row, key, microseconds_text));
     }
 
     table table_{{"",
@@ -375,10 +393,36 @@ private:
     std::map<std::string, std::size_t> given_up_;  ///< with so many waiters
 };
 
+/// How soon what is done at the leader is seen at each kind of server; nothing of one server alone.
+std::string sight_by_role(job& j) {
+    constexpr std::size_t samples = 100;
+    std::map<std::string, latencies, std::less<>> seen;
+    for (std::size_t i = 0; j.on.servers() > 1 && i < j.on.servers(); ++i) {
+        j.on.shown().update("measuring the floor at each server", i, j.on.servers());
+        seen[j.on.role(i)].add(j.on.floor_at(i, samples));
+    }
+    std::string text;
+    boost::json::object figures;
+    for (std::string_view role : told_roles) {
+        auto at = seen.find(role);
+        if (at == seen.end())
+            continue;
+        text += fmt::format("{} {} at the {}",
+                            text.empty() ? "a delete at the leader -> event after" : ",",
+                            microseconds_text(at->second.p50()),
+                            role);
+        figures[role] = at->second.p50();
+    }
+    if (!seen.empty())
+        j.facts["event_after_us"] = std::move(figures);
+    return seen.empty() ? text : text + " (p50)\n";
+}
+
 }  // namespace
 
 boost::asio::awaitable<void> run_herd(job& j) {
     herd_rows rows;
+    std::string sight = sight_by_role(j);
     // The first row would pay for what the server's Java compiles only then.
     bool warm = j.wanted.repeat == 1;
     for (const contest_setup& setup : all_setups(j.wanted)) {
@@ -398,13 +442,16 @@ boost::asio::awaitable<void> run_herd(job& j) {
             rows.add_peer(j, std::move(row));
         }
     }
-    j.output = heading(j) + "\nWhat one release causes until all is quiet again (medians of " +
+    j.output = heading(j) + sight +
+               "\nWhat one release causes until all is quiet again (medians of " +
                std::to_string(j.wanted.releases * j.wanted.repeat) + "):\n\n" + rows.str();
     j.output += fmt::format(
-        "\nHow long another client's read takes, {} a second, while all wait and while the lock is "
-        "released {} times a second;\nand the servers' CPU time for a release, the next grant and "
+        "\nHow long another client's read takes, {} a second at {}, while all wait and while the "
+        "lock is released {} times a second;\nand the servers' CPU time for a release, the next "
+        "grant and "
         "queueing again, beyond what they need anyway:\n\n",
-        neighbour::reads_per_second,
+        neighbours::reads_per_second,
+        sight.empty() ? "one server" : "each server",
         std::chrono::seconds(1) / release_interval);
     j.output += rows.neighbours();
     j.output +=

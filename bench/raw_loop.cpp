@@ -21,10 +21,13 @@ void raw_loop::samples::add(const samples& other) {
     handover_in_row.add(other.handover_in_row);
 }
 
-raw_loop::raw_loop(const std::string& hosts, std::string folder, int session_timeout_ms)
+raw_loop::raw_loop(const std::string& hosts,
+                   const std::string& second_hosts,
+                   std::string folder,
+                   int session_timeout_ms)
     : folder_(std::move(folder)),
       first_(std::make_unique<raw_session>(hosts, session_timeout_ms)),
-      second_(std::make_unique<raw_session>(hosts, session_timeout_ms)) {
+      second_(std::make_unique<raw_session>(second_hosts, session_timeout_ms)) {
     auto limit = clock::now() + std::chrono::seconds(10);
     while (!first_->connected || !second_->connected) {
         if (clock::now() > limit)

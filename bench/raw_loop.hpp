@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace corozk::bench {
 
@@ -17,7 +18,13 @@ struct raw_session;
 class raw_loop {
 public:
     /// Works in this folder, which must exist.
-    raw_loop(const std::string& hosts, std::string folder, int session_timeout_ms);
+    raw_loop(const std::string& hosts, std::string folder, int session_timeout_ms)
+        : raw_loop(hosts, hosts, std::move(folder), session_timeout_ms) {}
+    /// The session that waits for events connects to `second_hosts`.
+    raw_loop(const std::string& hosts,
+             const std::string& second_hosts,
+             std::string folder,
+             int session_timeout_ms);
     ~raw_loop();
     raw_loop(const raw_loop&) = delete;
     raw_loop& operator=(const raw_loop&) = delete;

@@ -14,6 +14,8 @@ struct settings {
 
     std::string hosts;  ///< empty: our own server
     int servers = 1;
+    std::size_t observers = 0;         ///< servers of our own beside those
+    std::chrono::milliseconds lag{0};  ///< one server hears of everything so much later
     bool on_disk = false;
     bool tls = false;  ///< our own server has a port for TLS, and Netty
     std::string heap = "2g";

@@ -31,6 +31,9 @@ constexpr std::size_t warm_up_samples = 500;
 constexpr std::size_t warm_up_in_flight = 500;
 /// With a server that collects garbage.
 constexpr auto server_patience = std::chrono::seconds(60);
+/// Of an ensemble's servers the one that may have to lag: with the lowest id it is never elected
+/// while they know the same.
+constexpr std::size_t lagging = 0;
 constexpr auto clean_up_limit = std::chrono::seconds(20);
 
 testing::server_options options_for(const settings& s) {
@@ -61,17 +64,21 @@ std::string random_name() {
 
 stage::stage(const settings& s, progress& p) : settings_(s), progress_(p), root_(random_name()) {
     ::zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+    // corozk's sessions choose by themselves. Two bare ones are at the same server: a leader's `sync`
+    // does not wait for itself.
+    ::zoo_deterministic_conn_order(1);
     if (s.hosts.empty()) {
         start_servers();
     } else {
         hosts_ = s.hosts;
+        prompt_hosts_ = s.hosts;
     }
     interruption::check();
     if (s.look_only)
         return;
     progress_.update("connecting to " + hosts_);
     {
-        raw_loop loop(hosts_, root_, raw_timeout(settings_));
+        raw_loop loop(prompt_hosts_, root_, raw_timeout(settings_));
         loop.make(root_);
     }
     version_ = server_version();
@@ -84,31 +91,68 @@ stage::~stage() {
 }
 
 void stage::start_servers() {
-    progress_.update(settings_.servers == 1 ? "starting a ZooKeeper server"
-                                            : "starting three ZooKeeper servers");
     auto member = options_for(settings_);
-    if (settings_.servers == 1) {
-        if (settings_.tls && has_tls())
-            testing::speak_tls(member, tls_port_.emplace().port(), "server", "none");
-        standalone_ = std::make_unique<testing::server>(member);
-        hosts_ = standalone_->hosts();
-    } else {
-        testing::ensemble_options o;
-        o.size = static_cast<std::size_t>(settings_.servers);
-        o.member = member;
-        ensemble_ = std::make_unique<testing::ensemble>(o);
-        hosts_ = ensemble_->hosts();
+    if (settings_.servers > 1) {
+        start_ensemble(member);
+        return;
     }
+    progress_.update("starting a ZooKeeper server");
+    if (settings_.tls && has_tls())
+        testing::speak_tls(member, tls_port_.emplace().port(), "server", "none");
+    standalone_ = std::make_unique<testing::server>(member);
+    hosts_ = standalone_->hosts();
+    prompt_hosts_ = hosts_;
+}
+
+void stage::start_ensemble(const testing::server_options& member) {
+    testing::ensemble_options o;
+    o.size = static_cast<std::size_t>(settings_.servers);
+    o.observers = settings_.observers;
+    o.member = member;
+    if (lag().count() > 0) {
+        o.quorum_route = [this](std::size_t asks, std::size_t whom, std::uint16_t port) {
+            return late_route(asks, whom, port);
+        };
+    }
+    progress_.update(fmt::format("starting {} ZooKeeper servers", o.size + o.observers));
+    ensemble_ = std::make_unique<testing::ensemble>(o);
+    hosts_ = ensemble_->hosts();
+    prompt_hosts_ = hosts_;
+    if (lag().count() == 0)
+        return;
+    if (leader() == lagging)
+        throw std::runtime_error("the server that is to lag was elected leader");
+    // Last: some clients try the first one first.
+    std::string late = server(lagging).hosts();
+    prompt_hosts_ = hosts_.substr(late.size() + 1);
+    hosts_ = prompt_hosts_ + ',' + late;
+}
+
+std::uint16_t stage::late_route(std::size_t asks, std::size_t whom, std::uint16_t port) {
+    if (asks != lagging)
+        return port;
+    testing::stream_proxy& way = late_[whom];
+    way.set_delay(testing::direction::to_client, lag());
+    way.forward_to(port);
+    return way.port();
 }
 
 /// Java compiles what is called often: before that, everything is several times slower.
 void stage::warm_up() {
-    auto loop = raw();
-    loop->on_progress = [this](std::size_t, std::size_t) {
-        interruption::check();
-        progress_.update("warming the server up");
+    auto warm = [this](raw_loop& loop, std::size_t requests) {
+        loop.on_progress = [this](std::size_t, std::size_t) {
+            interruption::check();
+            progress_.update("warming the server up");
+        };
+        loop.pipeline(requests, warm_up_in_flight);
     };
-    loop->pipeline(warm_up_requests, warm_up_in_flight);
+    // Each write warms all of an ensemble's servers up.
+    for (std::size_t i = 0; ensemble_ && i < servers(); ++i) {
+        raw_loop loop(server(i).hosts(), root_, raw_timeout(settings_));
+        warm(loop, warm_up_requests / servers());
+    }
+    auto loop = raw();
+    warm(*loop, warm_up_requests);
     loop->measure(warm_up_samples);
 }
 
@@ -187,7 +231,7 @@ boost::asio::awaitable<void> stage::close(std::vector<client>& clients) {
 }
 
 std::unique_ptr<raw_loop> stage::raw() {
-    auto loop = std::make_unique<raw_loop>(hosts_, root_, raw_timeout(settings_));
+    auto loop = std::make_unique<raw_loop>(prompt_hosts_, root_, raw_timeout(settings_));
     loop->on_progress = [this](std::size_t, std::size_t) {
         interruption::check();
         progress_.update("measuring the floor");
@@ -196,7 +240,7 @@ std::unique_ptr<raw_loop> stage::raw() {
 }
 
 std::unique_ptr<raw_ring> stage::ring(std::size_t sessions) {
-    auto ring = std::make_unique<raw_ring>(hosts_, root_, raw_timeout(settings_), sessions);
+    auto ring = std::make_unique<raw_ring>(prompt_hosts_, root_, raw_timeout(settings_), sessions);
     ring->on_progress = [this](std::size_t done, std::size_t total) {
         interruption::check();
         progress_.update("passing a turn on by bare sessions", done, total);
@@ -204,11 +248,16 @@ std::unique_ptr<raw_ring> stage::ring(std::size_t sessions) {
     return ring;
 }
 
-std::unique_ptr<open_loop> stage::at_rate(open_loop::request what, double per_second) {
+std::unique_ptr<open_loop> stage::at_rate(open_loop::request what,
+                                          double per_second,
+                                          std::string hosts) {
     std::string node = fresh_path("node");
     raw()->make(node);
-    return std::make_unique<open_loop>(
-        hosts_, node, static_cast<int>(settings_.session_timeout.count()), what, per_second);
+    return std::make_unique<open_loop>(hosts.empty() ? prompt_hosts_ : std::move(hosts),
+                                       node,
+                                       static_cast<int>(settings_.session_timeout.count()),
+                                       what,
+                                       per_second);
 }
 
 raw_loop::samples stage::floor(std::size_t count) {
@@ -234,6 +283,20 @@ std::optional<std::size_t> stage::leader() const {
     if (!ensemble_)
         return std::nullopt;
     return ensemble_->leader();
+}
+
+std::string stage::role(std::size_t index) const {
+    if (!ensemble_)
+        return {};
+    std::string mode = ensemble_->mode(index);
+    bool late = lag().count() > 0 && index == lagging && mode == "follower";
+    return late ? "lagging follower" : mode;
+}
+
+latencies stage::floor_at(std::size_t index, std::size_t count) {
+    std::string to = server(leader().value_or(index)).hosts();
+    raw_loop loop(to, server(index).hosts(), root_, raw_timeout(settings_));
+    return loop.measure(count).handover;
 }
 
 std::map<std::string, std::string> stage::ask(std::size_t index) {
@@ -283,10 +346,17 @@ std::int64_t stage::nodes() {
 std::string stage::description() const {
     if (!owns_servers())
         return fmt::format("ZooKeeper {} at {}", version_, hosts_);
-    return fmt::format("ZooKeeper {}, {} of our own on this machine, data {}",
-                       version_,
-                       servers() == 1 ? "a server" : fmt::format("{} servers", servers()),
-                       settings_.on_disk ? "on disk" : "in memory");
+    std::string which =
+        settings_.servers == 1 ? "a server" : fmt::format("{} servers", settings_.servers);
+    if (auto n = settings_.observers; n > 0)
+        which += n == 1 ? " and an observer" : fmt::format(" and {} observers", n);
+    std::string text = fmt::format("ZooKeeper {}, {} of our own on this machine, data {}",
+                                   version_,
+                                   which,
+                                   settings_.on_disk ? "on disk" : "in memory");
+    if (lag().count() > 0)
+        text += fmt::format(", one follower {} ms behind the leader", lag().count());
+    return text;
 }
 
 boost::json::object stage::facts() const {
@@ -295,9 +365,17 @@ boost::json::object stage::facts() const {
     facts["servers"] = owns_servers() ? "own" : "given";
     facts["hosts"] = boost::json::string(hosts_);
     if (owns_servers()) {
-        facts["server_count"] = servers();
+        facts["server_count"] = settings_.servers;
         facts["data"] = settings_.on_disk ? "disk" : "memory";
         facts["heap"] = boost::json::string(settings_.heap);
+    }
+    if (ensemble_) {
+        facts["observers"] = settings_.observers;
+        facts["lag_ms"] = lag().count();
+        boost::json::object roles;
+        for (std::size_t i = 0; i < servers(); ++i)
+            roles[(*ensemble_)[i].hosts()] = boost::json::string(role(i));
+        facts["roles"] = std::move(roles);
     }
     return facts;
 }

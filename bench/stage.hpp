@@ -11,6 +11,7 @@
 #include <corozk/testing/ensemble.hpp>
 #include <corozk/testing/port.hpp>
 #include <corozk/testing/server.hpp>
+#include <corozk/testing/stream_proxy.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/json/object.hpp>
@@ -69,8 +70,11 @@ public:
     /// So many sessions that pass a turn on; blocks, too.
     std::unique_ptr<raw_ring> ring(std::size_t sessions);
 
-    /// A client of its own thread, which sends so many requests a second to a node of its own.
-    std::unique_ptr<open_loop> at_rate(open_loop::request what, double per_second);
+    /// A client of its own thread, which sends so many requests a second to a node of its own;
+    /// at `hosts`, if there are any.
+    std::unique_ptr<open_loop> at_rate(open_loop::request what,
+                                       double per_second,
+                                       std::string hosts = {});
 
     /// Whether the servers are our own, to look into and to maltreat.
     bool owns_servers() const noexcept { return standalone_ || ensemble_; }
@@ -78,6 +82,16 @@ public:
 
     /// Which of our own servers leads; nothing if there is one only, or none now.
     std::optional<std::size_t> leader() const;
+
+    /// "leader", "follower", "lagging follower" or "observer"; empty if the servers are no ensemble
+    /// of ours, or this one does not serve now.
+    std::string role(std::size_t index) const;
+
+    /// So much later than the others one of our servers hears of everything.
+    std::chrono::milliseconds lag() const noexcept { return settings_.lag; }
+
+    /// The floor where the event is seen at this server, and the delete is sent to the leader.
+    latencies floor_at(std::size_t index, std::size_t count);
     std::size_t servers() const noexcept;
 
     struct server_use {
@@ -110,14 +124,18 @@ private:
     /// The server's words about itself.
     std::map<std::string, std::string> ask(std::size_t index);
     void start_servers();
+    void start_ensemble(const testing::server_options& member);
+    std::uint16_t late_route(std::size_t asks, std::size_t whom, std::uint16_t port);
     void warm_up();
     std::string server_version();
 
     const settings& settings_;
     progress& progress_;
     std::unique_ptr<testing::server> standalone_;
+    std::map<std::size_t, testing::stream_proxy> late_;  ///< by whom the lagging server asks
     std::unique_ptr<testing::ensemble> ensemble_;
     std::string hosts_;
+    std::string prompt_hosts_;  ///< those that do not lag
     std::optional<testing::port_reservation> tls_port_;
     std::string root_;
     std::string version_;

@@ -3,7 +3,7 @@
 
 #include "compare/peer_kind.hpp"
 #include "compare/peer_work.hpp"
-#include "neighbour.hpp"
+#include "neighbours.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -64,7 +64,7 @@ private:
                            hold.count());
     }
 
-    boost::asio::awaitable<void> look(neighbour::experience& seen) {
+    boost::asio::awaitable<void> look(neighbours::experience& seen) {
         co_await beside_->begin();
         boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, hold_ * turns());
         co_await timer.async_wait(boost::asio::use_awaitable);
@@ -75,9 +75,9 @@ private:
     const peer_kind& kind_;
     std::size_t waiters_;
     std::chrono::milliseconds hold_;
-    std::optional<neighbour> beside_;
-    neighbour::experience idle_;
-    neighbour::experience busy_;
+    std::optional<neighbours> beside_;
+    neighbours::experience idle_;
+    neighbours::experience busy_;
 };
 
 }  // namespace

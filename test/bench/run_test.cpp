@@ -158,6 +158,71 @@ TEST_CASE("a release of few is looked at for locks and elections") {
     CHECK(herd > ours);
 }
 
+TEST_CASE("an ensemble is our own, and has a leader to lag behind") {
+    bench_run bench;
+    using words = std::vector<std::string>;
+    auto refused = [&bench](words more, const std::string& why) {
+        more.insert(more.begin(), "herd");
+        CHECK(bench.run(more) == 2);
+        CHECK(bench.out().find(why) != std::string::npos);
+    };
+    const std::string makes_no_sense = " is about our own servers: it makes no sense with --hosts";
+    refused({"--observers", "1"}, "--observers needs an ensemble: --servers 3");
+    refused({"--lag", "20", "--servers", "1"}, "--lag needs an ensemble: --servers 3");
+    refused({"--hosts", "a:1", "--lag", "20"}, "--lag" + makes_no_sense);
+    refused({"--hosts", "a:1", "--observers", "1"}, "--observers" + makes_no_sense);
+    refused({"--hosts", "a:1", "--servers", "3"}, "--servers" + makes_no_sense);
+    refused({"--servers", "3", "--observers", "many"}, "--observers: 'many' is no number");
+    refused({"--servers", "3", "--lag", "1h"}, "--lag: '1h' is no number");
+}
+
+TEST_CASE("each kind of server in an ensemble has its neighbour") {
+    bench_run bench;
+    int code = bench.run({"herd",
+                          "--servers",
+                          "3",
+                          "--observers",
+                          "1",
+                          "--lag",
+                          "30",
+                          "--heap",
+                          "256m",
+                          "--waiters",
+                          "8",
+                          "--recipe",
+                          "lock",
+                          "--implementation",
+                          "ours",
+                          "--releases",
+                          "5",
+                          "--json",
+                          bench.path("rows.json")});
+    INFO(bench.out());
+    REQUIRE(code == 0);
+    CHECK(bench.out().find("3 servers and an observer of our own") != std::string::npos);
+    CHECK(bench.out().find("one follower 30 ms behind the leader") != std::string::npos);
+    auto rows = bench.rows();
+    REQUIRE(rows.size() == 1);
+    const auto& row = rows[0].as_object();
+    INFO(boost::json::serialize(row));
+    for (std::string role : {"leader", "follower", "lagging_follower", "observer"}) {
+        std::string key = "neighbour_at_" + role;
+        CHECK(figure(row, (key + "_idle_us").c_str(), "p50") > 0);
+        CHECK(figure(row, (key + "_us").c_str(), "p50") > 0);
+    }
+    const auto& run = row.at("run").as_object();
+    CHECK(figure(run, "server_count") == 3);
+    CHECK(figure(run, "observers") == 1);
+    CHECK(figure(run, "lag_ms") == 30);
+    std::multiset<std::string> roles;
+    for (const auto& one : run.at("roles").as_object())
+        roles.insert(std::string(one.value().as_string()));
+    CHECK(roles ==
+          std::multiset<std::string>{"follower", "lagging follower", "leader", "observer"});
+    // Not earlier; of the others there is nothing to promise.
+    CHECK(figure(run, "event_after_us", "lagging follower") >= 30'000);
+}
+
 TEST_CASE("who has released a lock queues again") {
     bench_run bench;
     int code = bench.run_small(

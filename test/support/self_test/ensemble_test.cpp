@@ -61,4 +61,34 @@ TEST_CASE("an ensemble without a majority does not serve, and comes back") {
     CHECK(zk.followers().size() == 2);
 }
 
+TEST_CASE("observers serve, and have no vote") {
+    ensemble zk{
+        {.observers = 2, .member = {.tick_time = 200ms, .heap = "-Xmx128m"}, .sync_limit = 2}};
+    REQUIRE(zk.size() == 5);
+    REQUIRE(zk.leader());
+    CHECK(*zk.leader() < 3);
+    CHECK(zk.followers().size() == 2);
+    CHECK(zk.observers() == std::vector<std::size_t>{3, 4});
+    CHECK(zk.hosts().ends_with(',' + zk[4].hosts()));
+    const auto kept = zk.followers();
+    admin{zk[3].port()}.plant("/written", "by an observer's client");
+    CHECK(admin{zk[kept[0]].port()}.data("/written") == "by an observer's client");
+
+    // Two of five, but of three who vote.
+    zk[*zk.leader()].kill();
+    zk.wait_for_quorum();
+    REQUIRE(zk.leader());
+    eventually([&] {
+        admin{zk[3].port()}.set("/written", "again");
+        return true;
+    });
+
+    // Three of five run, and only one of them votes.
+    const auto last = *zk.leader();
+    zk[zk.followers().front()].kill();
+    eventually([&] { return !zk[last].serving() && zk.observers().empty(); });
+    CHECK_FALSE(zk.leader());
+    CHECK_FALSE(zk[3].serving());
+}
+
 }  // namespace corozk::testing::ensemble_test

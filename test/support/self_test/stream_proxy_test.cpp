@@ -166,4 +166,44 @@ TEST_CASE("a stream proxy that holds back what clients send lets them send littl
     eventually([&] { return proxy.passed(direction::to_server) > 0; });
 }
 
+TEST_CASE("a stream proxy that is late passes everything on, in order") {
+    stream_proxy proxy;
+    proxy.set_delay(direction::to_client, 20ms);
+    proxy.forward_to(shared_server().port());
+    raw_session through{proxy.port()};
+    through.create("/through-a-late-proxy", "");
+    admin beside{shared_server().port()};
+    for (int i = 0; i < 10; ++i) {
+        const std::string text(30'000, static_cast<char>('a' + i));
+        beside.set("/through-a-late-proxy", text);
+        CHECK(through.get("/through-a-late-proxy").first == text);
+    }
+    through.erase("/through-a-late-proxy");
+
+    proxy.set_delay(direction::to_client, 1h);
+    CHECK_THROWS_AS((raw_session{proxy.port(), {.operation_timeout = 50ms}}), timeout_error);
+    through.ping();  // an earlier connection
+    proxy.set_delay(direction::to_client, 0ms);
+    raw_session after{proxy.port()};
+    after.ping();
+}
+
+TEST_CASE("a stream proxy that is late lets everybody send as much as he wants") {
+    constexpr std::size_t many = 32 * 1024 * 1024;
+    stream_proxy proxy;
+    proxy.set_delay(direction::to_server, 1h);
+    echo both{proxy};
+    both.near.non_blocking(true);
+    const std::string bytes(100'000, 'x');
+    std::size_t sent = 0;
+    eventually([&] {
+        boost::system::error_code failure;
+        while (!failure && sent < many) {
+            sent += both.near.write_some(boost::asio::buffer(bytes), failure);
+        }
+        return sent >= many;
+    });
+    CHECK(proxy.passed(direction::to_server) == 0);
+}
+
 }  // namespace corozk::testing::stream_proxy_test

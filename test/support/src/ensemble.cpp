@@ -44,25 +44,30 @@ ensemble::ensemble(ensemble_options options) : options_{std::move(options)} {
 void ensemble::set_up() {
     members_.clear();
     peer_ports_.clear();
-    peer_ports_.resize(2 * options_.size);
+    const std::size_t all = options_.size + options_.observers;
+    peer_ports_.resize(2 * all);
     std::vector<std::string> lines = options_.member.config_lines;
     lines.push_back(fmt::format("initLimit={}", options_.init_limit));
     lines.push_back(fmt::format("syncLimit={}", options_.sync_limit));
-    for (std::size_t index = 0; index < options_.size; ++index) {
+    for (std::size_t index = 0; index < all; ++index) {
         members_.emplace_back(new server{options_.member, server::deferred{}});
     }
-    for (std::size_t index = 0; index < options_.size; ++index) {
+    for (std::size_t index = 0; index < all; ++index) {
         server_options& member = members_[index]->options_;
         member.config_lines = lines;
-        for (std::size_t peer = 0; peer < options_.size; ++peer) {
+        if (index >= options_.size) {
+            member.config_lines.emplace_back("peerType=observer");
+        }
+        for (std::size_t peer = 0; peer < all; ++peer) {
             std::uint16_t quorum = peer_ports_[2 * peer].port();
             if (options_.quorum_route && peer != index) {
                 quorum = options_.quorum_route(index, peer, quorum);
             }
-            member.config_lines.push_back(fmt::format("server.{}=127.0.0.1:{}:{};127.0.0.1:{}",
+            member.config_lines.push_back(fmt::format("server.{}=127.0.0.1:{}:{}{};127.0.0.1:{}",
                                                       peer + 1,
                                                       quorum,
                                                       peer_ports_[2 * peer + 1].port(),
+                                                      peer < options_.size ? "" : ":observer",
                                                       members_[peer]->port()));
         }
         member.member_id = static_cast<int>(index) + 1;
@@ -99,14 +104,22 @@ std::optional<std::size_t> ensemble::leader() const {
     return std::nullopt;
 }
 
-std::vector<std::size_t> ensemble::followers() const {
+std::vector<std::size_t> ensemble::members_in(std::string_view wanted) const {
     std::vector<std::size_t> result;
     for (std::size_t index = 0; index < size(); ++index) {
-        if (mode(index) == "follower") {
+        if (mode(index) == wanted) {
             result.push_back(index);
         }
     }
     return result;
+}
+
+std::vector<std::size_t> ensemble::followers() const {
+    return members_in("follower");
+}
+
+std::vector<std::size_t> ensemble::observers() const {
+    return members_in("observer");
 }
 
 void ensemble::wait_until_serving() {
@@ -119,7 +132,7 @@ void ensemble::wait_until_serving() {
 
 void ensemble::wait_for_quorum() {
     const auto deadline = std::chrono::steady_clock::now() + options_.quorum_limit;
-    while (!leader() || 1 + followers().size() <= size() / 2) {
+    while (!leader() || 1 + followers().size() <= options_.size / 2) {
         if (std::chrono::steady_clock::now() > deadline) {
             throw server_error{"the ensemble has no quorum" + logs()};
         }

@@ -19,12 +19,14 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <deque>
 #include <future>
 #include <optional>
 #include <pthread.h>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -91,6 +93,27 @@ struct pair {
 
 using pair_ptr = std::shared_ptr<pair>;
 
+/** What has come in one direction of a connection and is not to arrive yet. */
+struct late_bytes {
+    using clock = std::chrono::steady_clock;
+
+    struct part {
+        clock::time_point due;
+        std::string bytes;  // none: the end
+    };
+
+    explicit late_bytes(const tcp::socket::executor_type& executor)
+        : changed{executor, clock::time_point::max()} {}
+
+    void add(part next) {
+        parts.push_back(std::move(next));
+        changed.cancel();
+    }
+
+    std::deque<part> parts;
+    asio::steady_timer changed;
+};
+
 /** What is not read when a connection is closed would turn its end into a reset. */
 asio::awaitable<void> drain(pair_ptr link) {
     std::array<char, piece> bytes;
@@ -150,6 +173,10 @@ public:
                 released_.cancel();
             }
         });
+    }
+
+    void set_delay(direction way, std::chrono::milliseconds duration) {
+        on_loop([&] { delays_[index(way)] = duration; });
     }
 
     void cut() {
@@ -255,6 +282,12 @@ private:
         tcp::socket& from = up ? link->client : link->server;
         tcp::socket& to = up ? link->server : link->client;
         const bool ends = link->end && link->end->way == way;
+        if (const auto delay = delays_[index(way)]; delay.count() > 0) {
+            auto late = std::make_shared<late_bytes>(from.get_executor());
+            asio::co_spawn(loop_, pass_on_late(link, way, late), asio::detached);
+            co_await read_for_later(from, late, delay);
+            co_return;
+        }
         std::array<char, piece> bytes;
         while (!link->ended && !over(*link)) {
             const std::size_t most = ends ? std::min(link->end->left, piece) : piece;
@@ -286,6 +319,44 @@ private:
         }
     }
 
+    /** The reader does not wait for the writer, or else little could be on its way at a time. */
+    static asio::awaitable<void> read_for_later(tcp::socket& from,
+                                                std::shared_ptr<late_bytes> late,
+                                                std::chrono::milliseconds delay) {
+        std::array<char, piece> bytes;
+        for (bool more = true; more;) {
+            auto [failure, count] = co_await from.async_read_some(asio::buffer(bytes), in_tuple);
+            more = !failure;
+            late->add({late_bytes::clock::now() + delay, std::string(bytes.data(), count)});
+        }
+    }
+
+    asio::awaitable<void> pass_on_late(pair_ptr link,
+                                       direction way,
+                                       std::shared_ptr<late_bytes> late) {
+        tcp::socket& to = way == direction::to_server ? link->server : link->client;
+        asio::steady_timer timer{loop_};
+        for (;;) {
+            while (late->parts.empty()) {
+                co_await late->changed.async_wait(in_tuple);
+            }
+            const late_bytes::part next = std::move(late->parts.front());
+            late->parts.pop_front();
+            timer.expires_at(next.due);
+            co_await timer.async_wait(in_tuple);
+            while (holding_[index(way)]) {
+                co_await released_.async_wait(in_tuple);
+            }
+            passed_[index(way)] += next.bytes.size();
+            auto [failure, written] =
+                co_await asio::async_write(to, asio::buffer(next.bytes), in_tuple);
+            if (failure || next.bytes.empty()) {
+                link->close();
+                co_return;
+            }
+        }
+    }
+
     bool over(pair& link) {
         if (!link.over()) {
             return false;
@@ -302,6 +373,7 @@ private:
     std::vector<std::weak_ptr<pair>> links_;
     std::uint16_t server_port_ = 0;
     std::array<bool, 2> holding_{};
+    std::array<std::chrono::milliseconds, 2> delays_{};
     std::optional<cut_at> next_cut_;
     std::size_t connections_ = 0;
     std::size_t cuts_ = 0;
@@ -326,6 +398,10 @@ void stream_proxy::forward_to(std::uint16_t server_port) {
 
 void stream_proxy::hold(direction way, bool on) {
     impl_->hold(way, on);
+}
+
+void stream_proxy::set_delay(direction way, std::chrono::milliseconds duration) {
+    impl_->set_delay(way, duration);
 }
 
 void stream_proxy::cut() {

@@ -11,13 +11,17 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace corozk::testing {
 
 /** @brief How an ensemble is set up. */
 struct ensemble_options {
+    /// Voting members: the first ones.
     std::size_t size = 3;
+    /// Further members, which hear of everything and have no vote.
+    std::size_t observers = 0;
     /// For every member; `member_id` is set by the ensemble.
     server_options member = {.tick_time = std::chrono::milliseconds{500}, .heap = "-Xmx256m"};
     /// Ticks that a follower may take to connect to the leader and to catch up.
@@ -49,6 +53,7 @@ public:
      */
     explicit ensemble(ensemble_options options = {});
 
+    /** @brief How many members there are, observers included. */
     std::size_t size() const noexcept { return members_.size(); }
 
     /** @brief The member with this index, from 0. */
@@ -57,24 +62,30 @@ public:
     /** @brief "127.0.0.1:port1,127.0.0.1:port2,..." with all members. */
     std::string hosts() const;
 
+    /** @brief "leader", "follower" or "observer"; empty while the member does not serve. */
+    std::string mode(std::size_t index) const;
+
     /** @brief The index of the member that leads now; nothing while there is none. */
     std::optional<std::size_t> leader() const;
 
     /** @brief The indices of the members that follow now. */
     std::vector<std::size_t> followers() const;
 
+    /** @brief The indices of the observers that serve now. */
+    std::vector<std::size_t> observers() const;
+
     /** @brief Waits until all running members serve. @throws server_error if they do not. */
     void wait_until_serving();
 
     /**
-     * @brief Waits until a leader is known and a majority of the members serve.
+     * @brief Waits until a leader is known and a majority of the voting members serve.
      * @throws server_error if that does not happen in time.
      */
     void wait_for_quorum();
 
 private:
     void set_up();
-    std::string mode(std::size_t index) const;
+    std::vector<std::size_t> members_in(std::string_view wanted) const;
     std::string logs() const;
 
     ensemble_options options_;

@@ -4,6 +4,7 @@
 
 #include "corozk/testing/fault_proxy.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,7 +14,7 @@ namespace corozk::testing {
 
 /**
  * @brief A TCP proxy on free ports of 127.0.0.1 that knows nothing of what it passes on, and can hold it
- * back, or end a connection at any byte.
+ * back, delay it, or end a connection at any byte.
  *
  * For what a fault_proxy cannot understand: traffic between servers, TLS and SASL, and parts of frames.
  * What was held back is passed on later, in order.
@@ -52,6 +53,15 @@ public:
      * it is read, so that who sends much has to wait. The other direction passes all the time.
      */
     void hold(direction way, bool on);
+
+    /**
+     * @brief On connections that are made from now on, everything in this direction arrives so much later,
+     * and the end of the connection, too; zero ends it.
+     *
+     * However much is on its way, nobody has to wait until he can send. Not for connections that `cut_next`
+     * ends.
+     */
+    void set_delay(direction way, std::chrono::milliseconds duration);
 
     /** @brief Ends all connections. */
     void cut();
