@@ -68,6 +68,7 @@ plot make_plot(const by_number& about, const object& row) {
     auto [recipe, number] = group_of(row, about);
     plot p;
     p.name = file_name(about, recipe, number);
+    std::replace(p.name.begin(), p.name.end(), '/', '-');
     p.title =
         fmt::format(fmt::runtime(about.title), recipe_name(recipe)) + group_text(about, number);
     p.caption = about.caption;
@@ -112,6 +113,8 @@ bool has_line(const plot& p) {
 /// What a row adds to its picture. @return whether there is anything
 bool add_row(drawing& d, const by_number& about, const object& row) {
     double x = figure_of(row, about.x_key);
+    if (x <= 0 && about.x_axis == plot_axis::number)
+        return false;  // not on a logarithmic axis
     double figure = figure_of(row, about.key) * about.scale;
     // On a logarithmic axis: less than a hundredth of an event is none.
     if (figure > 0 && about.unit == plot_unit::count)

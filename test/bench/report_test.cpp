@@ -206,6 +206,23 @@ TEST_CASE("report: rows of which nothing is known have a plain table") {
     CHECK(contains(r.section("other figures"), "<td>high</td>"));
 }
 
+TEST_CASE("report: what has no place on an axis has no picture, and is no error") {
+    reported r;
+    array rows;
+    for (int sites : {0, 4, 8}) {
+        rows.push_back(object{{"workload", "2pc"},
+                              {"recipe", "../2pc"},
+                              {"form", "coordinator"},
+                              {"sites", sites},
+                              {"messages", 10 * sites + 7}});
+    }
+    REQUIRE(r.make(rows) == 0);
+    CHECK(contains(r.section("Two-phase commit"), "<td>0</td><td>7</td>"));
+    std::string script = r.script("2pc-..-2pc");
+    CHECK(contains(script, "\n8 87\n"));
+    CHECK_FALSE(contains(script, "\n0 7\n"));
+}
+
 TEST_CASE("report: what --json did not write is refused in words") {
     reported r;
     CHECK(r.make("[{\"workload\": \"load\",}]") == 2);
