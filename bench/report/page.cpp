@@ -37,6 +37,7 @@ figcaption, .soft { color: var(--soft); font-size: .9rem; }
 table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
 td, th { border-bottom: 1px solid var(--line); padding: .25rem .6rem; text-align: right;
          white-space: nowrap; }
+th { white-space: normal; vertical-align: bottom; }
 td:first-child, th:first-child { text-align: left; }
 td.fails { color: var(--bad); text-align: left; white-space: normal; }
 details { margin-top: 1rem; }
