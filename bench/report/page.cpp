@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/page.hpp"
 
-#include "report/plots.hpp"
-#include "table.hpp"
+#include "report/column.hpp"
+#include "report/html.hpp"
+#include "report/row.hpp"
+#include "report/section.hpp"
 
 #include <boost/json/serialize.hpp>
 
 #include <fmt/format.h>
 
-#include <array>
-#include <map>
+#include <algorithm>
 #include <set>
+#include <span>
 
 namespace corozk::bench {
 
@@ -20,9 +22,11 @@ using boost::json::object;
 
 constexpr std::string_view style = R"(
 :root { color-scheme: light dark; color: #1f2328; --line: #d0d7de; --soft: #59636e;
-        --paper: #ffffff; --bad: #b42318; }
+        --paper: #ffffff; --bad: #b42318;
+        --link: #0b5cc4; }
 @media (prefers-color-scheme: dark) {
-  :root { color: #d1d7e0; --line: #3d444d; --soft: #9198a1; --paper: #151b23; --bad: #ff8078; }
+  :root { color: #d1d7e0; --line: #3d444d; --soft: #9198a1; --paper: #151b23; --bad: #ff8078;
+          --link: #6cb0ff; }
 }
 body { font: 16px/1.5 system-ui, sans-serif; background: var(--paper); color: inherit;
        margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }
@@ -33,29 +37,14 @@ figcaption, .soft { color: var(--soft); font-size: .9rem; }
 table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
 td, th { border-bottom: 1px solid var(--line); padding: .25rem .6rem; text-align: right;
          white-space: nowrap; }
+th { white-space: normal; vertical-align: bottom; }
 td:first-child, th:first-child { text-align: left; }
 td.fails { color: var(--bad); text-align: left; white-space: normal; }
+details { margin-top: 1rem; }
+td.bad { color: var(--bad); font-weight: 600; }
+nav { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; }
+a { color: var(--link); } dt { font-weight: 600; } dd { margin: 0 0 .4rem 1.5rem; }
 )";
-
-std::string escaped(std::string_view text) {
-    std::string result;
-    for (char c : text) {
-        switch (c) {
-            case '<':
-                result += "&lt;";
-                break;
-            case '>':
-                result += "&gt;";
-                break;
-            case '&':
-                result += "&amp;";
-                break;
-            default:
-                result += c;
-        }
-    }
-    return result;
-}
 
 /// gnuplot calls parts of every picture the same, which must be told apart on one page.
 std::string with_own_ids(std::string svg, std::size_t number) {
@@ -72,94 +61,20 @@ std::string with_own_ids(std::string svg, std::size_t number) {
     return svg;
 }
 
-struct column {
-    std::string_view title;
-    std::string_view key;
-    std::string (*text)(double);
-};
-
-constexpr std::array columns{
-    column{"waiters", "waiters", count_text},
-    column{"sessions", "sessions", count_text},
-    column{"processes", "processes", count_text},
-    column{"threads", "threads", count_text},
-    column{"queue", "queue_s", seconds_text},
-    column{"drain", "drain_s", seconds_text},
-    column{"p50", "handover_us.p50", microseconds_text},
-    column{"p99", "handover_us.p99", microseconds_text},
-    column{"p50", "cycle_us.p50", microseconds_text},
-    column{"p50", "latency_us.p50", microseconds_text},
-    column{"time", "time_us", microseconds_text},
-    column{"until it waits", "join_us", microseconds_text},
-    column{"per second", "ops_per_s", count_text},
-    column{"/ floor", "floor_ratio", ratio_text},
-    column{"slower than corozk", "times_corozk", ratio_text},
-    column{"requests", "requests_per_handover", figure_text},
-    column{"events", "notifications_per_handover", figure_text},
-    column{"bytes", "bytes_per_handover", bytes_text},
-    column{"requests", "requests_per_operation", figure_text},
-    column{"bytes", "bytes_per_operation", bytes_text},
-    column{"memory", "memory_per_waiter_bytes", bytes_text},
-    column{"client CPU", "client_cpu_us_per_request", microseconds_text},
-    column{"server CPU", "server_cpu_us_per_handover", microseconds_text},
-    column{"another client's reads p99", "neighbour_us.p99", microseconds_text},
-    column{"without releases", "neighbour_idle_us.p99", microseconds_text},
-    column{"acquire p50", "acquire_us.p50", microseconds_text},
-    column{"p99", "acquire_us.p99", microseconds_text},
-    column{"bare set p50", "set_us.p50", microseconds_text},
-    column{"p99", "set_us.p99", microseconds_text},
-    column{"sets/s by others", "load_per_s", count_text},
-    column{"published", "published_s", seconds_text},
-    column{"here", "time_s", seconds_text},
-    column{"turns/s", "predicted_turns_per_s", figure_text},
-    column{"load of a server", "predicted_load", figure_text},
-    column{"hand-over", "predicted_handover_us", microseconds_text},
-    column{"stall", "max_stall_ms", figure_text},
-};
-
-std::string why_without_figures(const object& row) {
-    if (auto failure = text_of(row, "failure"); !failure.empty())
-        return "fails: " + failure;
-    auto reason = text_of(row, "not_run");
-    return reason.empty() ? reason : "not run: " + reason;
-}
-
-std::string table_for(const std::vector<const object*>& rows) {
-    std::vector<const column*> used;
-    for (const column& c : columns) {
-        for (const object* row : rows) {
-            if (figure_of(*row, c.key) > 0) {
-                used.push_back(&c);
-                break;
-            }
-        }
-    }
-    std::string text = "<div class=wide><table><tr><th></th>";
-    for (const column* c : used)
-        text += fmt::format("<th>{}</th>", escaped(c->title));
-    text += "</tr>\n";
-    for (const object* row : rows) {
-        std::string what = title_of(*row);
-        for (std::string_view key : {"recipe", "operation", "case"}) {
-            if (auto more = text_of(*row, key); !more.empty())
-                what += ", " + more;
-        }
-        text += fmt::format("<tr><td>{}</td>", escaped(what));
-        if (std::string reason = why_without_figures(*row); !reason.empty()) {
-            text += fmt::format("<td>{}</td><td class=fails colspan={}>{}</td></tr>\n",
-                                count_text(figure_of(*row, "waiters")),
-                                used.size() > 1 ? used.size() - 1 : 1,
-                                escaped(reason));
-            continue;
-        }
-        for (const column* c : used) {
-            double value = figure_of(*row, c->key);
-            text += fmt::format("<td>{}</td>", value > 0 ? c->text(value) : "");
-        }
-        text += "</tr>\n";
-    }
-    return text + "</table></div>\n";
-}
+/// The names that the page uses everywhere.
+constexpr std::string_view words = R"(<h2 id=words>Words</h2>
+<dl>
+<dt>p50, p99</dt><dd>half of all take at most so long; 99 of 100 do</dd>
+<dt>session</dt><dd>a client's connection as the server knows it; several waiters may share one</dd>
+<dt>hand-over</dt><dd>from right before a release until the next waiter has it</dd>
+<dt>event, notification</dt><dd>the server tells a session that a node has changed</dd>
+<dt>floor</dt><dd>the least that the server and the C client need for the same, measured in the same
+minutes; &ldquo;2 x&rdquo; of it is twice as long</dd>
+<dt>bare C client, bare C loop</dt><dd>ZooKeeper's C client without any library: the floor</dd>
+<dt>textbook recipe</dt><dd>as ZooKeeper's recipes page describes it</dd>
+<dt>herd</dt><dd>the wrong way: everybody who waits wakes up at each release</dd>
+</dl>
+)";
 
 std::string facts_of(const boost::json::array& rows) {
     std::string text;
@@ -180,6 +95,54 @@ std::string facts_of(const boost::json::array& rows) {
     return text;
 }
 
+struct chapter {
+    std::string workload;
+    const section* about = nullptr;  ///< null: nothing is known of such rows
+    std::vector<const object*> rows;
+
+    std::string heading() const {
+        if (about != nullptr)
+            return std::string(about->heading);
+        return workload.empty() ? "other figures" : workload;
+    }
+};
+
+/// In the order of their first rows.
+std::vector<chapter> chapters_of(const boost::json::array& rows) {
+    std::vector<chapter> all;
+    for (const auto& value : rows) {
+        const object& row = value.as_object();
+        std::string workload = text_of(row, "workload");
+        auto at = std::find_if(
+            all.begin(), all.end(), [&](const chapter& c) { return c.workload == workload; });
+        if (at == all.end())
+            at = all.insert(at, {workload, find_section(workload), {}});
+        at->rows.push_back(&row);
+    }
+    return all;
+}
+
+std::string contents_of(const std::vector<chapter>& chapters) {
+    std::string text = "<nav>";
+    for (std::size_t i = 0; i < chapters.size(); ++i)
+        text += fmt::format("<a href=#s{}>{}</a>\n", i + 1, escaped(chapters[i].heading()));
+    return text + "<a href=#words>Words</a>\n<a href=#run>Measured with</a></nav>\n";
+}
+
+std::string about_text(const section& s) {
+    return fmt::format("<p><strong>{}</strong> {} <em>What to read off:</em> {}</p>\n",
+                       escaped(s.question),
+                       escaped(s.method),
+                       escaped(s.reading));
+}
+
+std::string table_for(const chapter& c) {
+    if (c.about == nullptr)
+        return plain_table_of(c.rows);
+    std::span<const column> columns = c.about->columns;
+    return table_of(c.rows, c.about->labels, columns.empty() ? common_columns() : columns);
+}
+
 }  // namespace
 
 std::string page_for(const boost::json::array& rows, const std::vector<drawn_plot>& plots) {
@@ -191,24 +154,30 @@ std::string page_for(const boost::json::array& rows, const std::vector<drawn_plo
         "everything of a row, its floor included, was measured in the same minutes on the same "
         "server.</p>\n",
         style);
+    auto chapters = chapters_of(rows);
+    text += contents_of(chapters);
     std::size_t number = 0;
-    for (const drawn_plot& each : plots) {
-        text += fmt::format("<figure>\n{}\n<figcaption>{}</figcaption>\n</figure>\n",
-                            with_own_ids(each.svg, ++number),
-                            escaped(each.about.caption));
+    for (std::size_t i = 0; i < chapters.size(); ++i) {
+        const chapter& c = chapters[i];
+        text += fmt::format("<section id=s{}>\n<h2>{}</h2>\n", i + 1, escaped(c.heading()));
+        if (c.about != nullptr)
+            text += about_text(*c.about);
+        std::string distributions;
+        for (const drawn_plot& each : plots) {
+            if (each.about.workload != c.workload)
+                continue;
+            auto& to = each.about.x_axis == plot_axis::share ? distributions : text;
+            to += fmt::format("<figure>\n{}\n<figcaption>{}</figcaption>\n</figure>\n",
+                              with_own_ids(each.svg, ++number),
+                              escaped(each.about.caption));
+        }
+        text += table_for(c);
+        if (!distributions.empty())
+            text += "<details><summary>Distributions of the times</summary>\n" + distributions +
+                    "</details>\n";
+        text += "</section>\n";
     }
-    std::vector<std::string> order;
-    std::map<std::string, std::vector<const object*>> groups;
-    for (const auto& value : rows) {
-        const object& row = value.as_object();
-        std::string workload = text_of(row, "workload");
-        if (!groups.contains(workload))
-            order.push_back(workload);
-        groups[workload].push_back(&row);
-    }
-    for (const auto& workload : order)
-        text += fmt::format("<h2>{}</h2>\n{}", escaped(workload), table_for(groups[workload]));
-    text += "<h2>measured with</h2>\n" + facts_of(rows);
+    text += std::string(words) + "<h2 id=run>Measured with</h2>\n" + facts_of(rows);
     return text + "</body>\n</html>\n";
 }
 

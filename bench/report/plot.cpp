@@ -2,7 +2,9 @@
 #include "report/plot.hpp"
 
 #include "arguments.hpp"
+#include "report/html.hpp"
 #include "report/text_file.hpp"
+#include "table.hpp"
 #include <corozk/testing/process_guard.hpp>
 
 #include <fmt/format.h>
@@ -10,8 +12,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <stdexcept>
 #include <unistd.h>
 
@@ -43,6 +47,10 @@ constexpr std::array looks{
     look{"c_client", "#868e96", 2, 6, 1.8},
     look{"textbook", "#12a594", 1, 11, 1.8},
     look{"herd", "#e5484d", 1, 4, 1.8},
+    look{"etcd", "#ae3ec9", 1, 13, 1.8},
+    look{"redis", "#e5484d", 1, 4, 1.8},
+    look{"acquire", "#12a594", 1, 11, 1.8},
+    look{"set", "#868e96", 1, 6, 1.8},
 };
 
 const look& look_of(std::string_view implementation) {
@@ -52,17 +60,26 @@ const look& look_of(std::string_view implementation) {
     return at == looks.end() ? looks[4] : *at;
 }
 
-/// Inside of double quotes, where gnuplot knows escapes and markup.
-std::string quoted(const std::string& text) {
+/// Between double quotes, where gnuplot knows escapes.
+std::string literal(const std::string& text) {
     std::string result = "\"";
     for (char c : text) {
         if (c == '"' || c == '\\')
             result += '\\';
-        if (c == '_' || c == '^' || c == '{' || c == '}' || c == '@' || c == '&')
-            result += "\\\\";
-        result += c;
+        result += c == '\n' ? std::string("\\n") : std::string(1, c);
     }
     return result + '"';
+}
+
+/// What is shown, where it knows markup as well.
+std::string label(const std::string& text) {
+    std::string result;
+    for (char c : text) {
+        if (c == '_' || c == '^' || c == '{' || c == '}' || c == '@' || c == '&')
+            result += '\\';
+        result += c;
+    }
+    return literal(result);
 }
 
 std::string_view format_of(plot_unit unit) {
@@ -71,49 +88,120 @@ std::string_view format_of(plot_unit unit) {
             return "%.0s %cs";
         case plot_unit::bytes:
             return "%.0s %cB";
+        case plot_unit::percent:
+            return "%g %%";
         case plot_unit::count:
             break;
     }
-    return "%g";
+    return "%.10g";
+}
+
+double bar_width(const plot& p) {
+    return 0.8 / static_cast<double>(std::max<std::size_t>(p.series.size(), 1));
+}
+
+/// Wider where the names beside it are long.
+std::size_t width_of(const plot& p) {
+    std::size_t longest = 25;
+    for (const auto& s : p.series)
+        longest = std::max(longest, s.title.size());
+    return p.x_axis == plot_axis::category ? 820 : 820 + 7 * (longest - 25);
+}
+
+/// Of the text below bars, and of the names below that, two in a line.
+std::ptrdiff_t lines_below(const plot& p) {
+    std::ptrdiff_t most = 0;
+    for (const auto& text : p.categories)
+        most = std::max(most, 1 + std::count(text.begin(), text.end(), '\n'));
+    return most + 2 + (static_cast<std::ptrdiff_t>(p.series.size()) + 1) * 5 / 8;
+}
+
+std::string_view scales_of(const plot& p) {
+    bool x = p.x_axis == plot_axis::number || p.x_axis == plot_axis::share;
+    if (p.from_zero)
+        return x ? "set logscale x\nset yrange [0:*]\n" : "set yrange [0:*]\n";
+    return x ? "set logscale xy\n" : "set logscale y\n";
+}
+
+std::string tics_at_points(const plot& p) {
+    std::set<double> numbers;
+    for (const auto& s : p.series) {
+        for (auto [x, y] : s.points)
+            numbers.insert(x);
+    }
+    std::string tics;
+    for (double x : numbers)
+        tics += fmt::format("{}'{}' {}", tics.empty() ? "" : ", ", count_text(x), x);
+    return fmt::format(
+        "set xtics ({})\nset xrange [{}:{}]\nset offsets 0, 0, graph 0.04, graph "
+        "0.04\n",
+        tics,
+        *numbers.begin() * 0.9,
+        *numbers.rbegin() * 1.1);
+}
+
+std::string x_axis_of(const plot& p) {
+    switch (p.x_axis) {
+        case plot_axis::share:
+            return "set xtics ('0 %%' 1, '50 %%' 2, '90 %%' 10, '99 %%' 100, '99.9 %%' 1000, "
+                   "'99.99 %%' 10000, '99.999 %%' 100000)\n";
+        case plot_axis::percent:
+            return "set format x '%g %%'\nset xrange [-2:102]\nset offsets 0, 0, graph 0.04, "
+                   "graph 0.04\n";
+        case plot_axis::category: {
+            std::string tics;
+            for (std::size_t i = 0; i < p.categories.size(); ++i)
+                tics += fmt::format("{}{} {}", i == 0 ? "" : ", ", label(p.categories[i]), i);
+            return fmt::format(
+                "set xtics ({}) scale 0 font ',11'\nset bmargin {}\nset xrange [-0.6:{}]\nunset "
+                "grid\n"
+                "set grid ytics linecolor rgb '#8a8f98' linewidth 0.4 dashtype 3\n"
+                "set boxwidth {:.4f}\nset offsets 0, 0, graph 0.06, 0\n",
+                tics,
+                lines_below(p),
+                static_cast<double>(p.categories.size()) - 0.4,
+                bar_width(p));
+        }
+        case plot_axis::number:
+            if (p.tics_at_points)
+                return tics_at_points(p);
+            break;
+    }
+    return "set xtics ('1' 1, '10' 10, '100' 100, '1,000' 1000, '10,000' 10000, "
+           "'100,000' 100000, '1,000,000' 1000000)\nset offsets graph 0.04, graph 0.06, graph "
+           "0.04, graph 0.04\n";
 }
 
 std::string head(const plot& p, const fs::path& picture) {
     std::string text = fmt::format(
         "set encoding utf8\n"
-        "set terminal svg size 820,470 dynamic enhanced font 'sans-serif,14' linewidth 1\n"
+        "set terminal svg size {},470 dynamic enhanced font 'sans-serif,14' linewidth 1\n"
         "set output {}\n"
         "set title {} textcolor rgb '{}' font ',16'\n"
         "set border 3 linecolor rgb '{}'\n"
         "set grid xtics ytics linecolor rgb '#8a8f98' linewidth 0.4 dashtype 3\n"
-        "set key outside right top Left reverse textcolor rgb '{}' samplen 2 spacing 1.25\n"
+        "set key outside {} Left reverse textcolor rgb '{}' samplen 2 spacing 1.25\n"
         "set xlabel {} textcolor rgb '{}'\n"
         "set ylabel {} textcolor rgb '{}'\n"
-        "set logscale xy\n"
+        "{}"
         "set format y \"{}\"\n"
         "set tics nomirror textcolor rgb '{}'\n"
         "set mxtics 1\nset mytics 10\n",
-        quoted(picture.string()),
-        quoted(p.title),
+        width_of(p),
+        literal(picture.string()),
+        label(p.title),
         ink,
         ink,
+        p.x_axis == plot_axis::category ? "bottom center horizontal" : "right top",
         ink,
-        quoted(p.x_title),
+        label(p.x_title),
         ink,
-        quoted(p.y_title),
+        label(p.y_title),
         ink,
+        scales_of(p),
         format_of(p.unit),
         ink);
-    if (p.percentiles) {
-        text +=
-            "set xtics ('0 %%' 1, '50 %%' 2, '90 %%' 10, '99 %%' 100, '99.9 %%' 1000, "
-            "'99.99 %%' 10000, '99.999 %%' 100000)\n";
-    } else {
-        text +=
-            "set xtics ('1' 1, '10' 10, '100' 100, '1,000' 1000, '10,000' 10000, "
-            "'100,000' 100000, '1,000,000' 1000000)\nset offsets graph 0.04, graph 0.06, graph "
-            "0.04, graph 0.04\n";
-    }
-    return text;
+    return text + x_axis_of(p);
 }
 
 /// Above everything else.
@@ -124,6 +212,27 @@ double height_of_failures(const plot& p) {
             most = std::max(most, y);
     }
     return most * 2;
+}
+
+/// Which of gnuplot's styles; the bars of a category are beside each other.
+std::string drawn_as(const plot& p, std::size_t number) {
+    const plot_series& s = p.series[number];
+    const look& l = look_of(s.implementation);
+    if (p.x_axis == plot_axis::category) {
+        double middle = (static_cast<double>(p.series.size()) - 1) / 2;
+        return fmt::format("$line{} using ($1{:+.4f}):2 with boxes fillstyle solid {} noborder",
+                           number,
+                           (static_cast<double>(number) - middle) * bar_width(p),
+                           s.secondary ? 0.45 : 0.9);
+    }
+    std::string points = p.x_axis == plot_axis::share
+                             ? "lines"
+                             : fmt::format("linespoints pointtype {} pointsize 0.6", l.point);
+    return fmt::format("$line{} using 1:2 with {} dashtype {} linewidth {}",
+                       number,
+                       points,
+                       s.secondary ? 2 : l.dash,
+                       s.secondary ? 1.4 : l.width);
 }
 
 std::string script_for(const plot& p, const fs::path& picture) {
@@ -138,18 +247,11 @@ std::string script_for(const plot& p, const fs::path& picture) {
             text += fmt::format("{:.9g} {:.9g}\n", x, y);
         text += "EOD\n";
         if (!s.points.empty()) {
-            std::string drawn_as = "lines";
-            if (!p.percentiles)
-                drawn_as = fmt::format("linespoints pointtype {} pointsize 0.6", l.point);
-            drawn += fmt::format(
-                "{} $line{} using 1:2 with {} linecolor rgb '{}' dashtype {} linewidth {} title {}",
-                comma,
-                i,
-                drawn_as,
-                l.colour,
-                l.dash,
-                l.width,
-                quoted(s.title));
+            drawn += fmt::format("{} {} linecolor rgb '{}' title {}",
+                                 comma,
+                                 drawn_as(p, i),
+                                 l.colour,
+                                 label(s.title));
             comma = ", \\\n    ";
         }
         if (s.failures.empty())
@@ -164,7 +266,7 @@ std::string script_for(const plot& p, const fs::path& picture) {
             comma,
             i,
             l.colour,
-            quoted(s.title + " fails"));
+            label(s.title + " fails"));
         comma = ", \\\n    ";
     }
     return text + "plot" + drawn + "\n";
@@ -178,13 +280,6 @@ std::string content(const fs::path& file) {
 void replace_all(std::string& text, std::string_view what, std::string_view by) {
     for (std::size_t at = 0; (at = text.find(what, at)) != text.npos; at += by.size())
         text.replace(at, what.size(), by);
-}
-
-std::string escaped(std::string text) {
-    replace_all(text, "&", "&amp;");
-    replace_all(text, "<", "&lt;");
-    replace_all(text, ">", "&gt;");
-    return text;
 }
 
 /// The reader's colours instead of ours; and a name.

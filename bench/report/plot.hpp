@@ -8,15 +8,23 @@
 
 namespace corozk::bench {
 
-/// One line in a picture.
+/// A line in a picture, or the bars of one colour.
 struct plot_series {
     std::string implementation;  ///< has a colour of its own
     std::string title;
+    bool secondary = false;  ///< of the same colour as another one: dashed, or pale
     std::vector<std::pair<double, double>> points;
     std::vector<double> failures;  ///< where it was tried and failed
 };
 
-enum class plot_unit { seconds, bytes, count };
+enum class plot_unit { seconds, bytes, count, percent };
+
+enum class plot_axis {
+    number,    ///< logarithmic
+    share,     ///< 1 / (1 - share of all)
+    percent,   ///< from 0 to 100
+    category,  ///< a group of bars for each: x is its index
+};
 
 struct plot {
     std::string name;  ///< of the file, without ending
@@ -25,7 +33,11 @@ struct plot {
     std::string x_title;
     std::string y_title;
     plot_unit unit = plot_unit::count;
-    bool percentiles = false;  ///< x is 1 / (1 - share)
+    plot_axis x_axis = plot_axis::number;
+    bool tics_at_points = false;
+    bool from_zero = false;  ///< y is not logarithmic
+    std::string workload;    ///< of the rows that it shows
+    std::vector<std::string> categories;
     std::vector<plot_series> series;
 };
 

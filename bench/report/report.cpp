@@ -8,8 +8,8 @@
 #include "report/plots.hpp"
 #include "report/text_file.hpp"
 
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <boost/json/stream_parser.hpp>
 
 #include <fmt/format.h>
 
@@ -30,6 +30,50 @@ void remove_old(const fs::path& folder) {
         if (ending == ".svg" || ending == ".gp" || ending == ".hgrm")
             fs::remove(entry.path());
     }
+}
+
+[[noreturn]] void refuse(const std::string& name, const std::string& why) {
+    throw usage_error(fmt::format("--from: {} was not written by --json: {}", name, why));
+}
+
+/// What the page relies on; everything else in a row may be missing, or anything.
+std::string fault_of(const boost::json::value& value) {
+    if (!value.is_object())
+        return "is no object";
+    const auto& row = value.get_object();
+    if (const auto* run = row.if_contains("run"); run && !run->is_object())
+        return "has a 'run' that is no object";
+    const auto* distribution = row.if_contains("distribution_us");
+    if (!distribution)
+        return "";
+    try {
+        to_hgrm(distribution->as_object());
+    } catch (const std::exception&) {
+        return "has a 'distribution_us' that is none";
+    }
+    return "";
+}
+
+boost::json::array parse_rows(const std::string& name, const std::string& text) {
+    boost::json::stream_parser parser;
+    boost::system::error_code problem;
+    std::size_t read = parser.write_some(text, problem);
+    if (!problem && read == text.size())
+        parser.finish(problem);
+    if (problem || read < text.size())
+        refuse(
+            name,
+            fmt::format(
+                "no JSON from byte {} on{}", read, problem ? " (" + problem.message() + ")" : ""));
+    auto value = parser.release();
+    if (!value.is_array())
+        refuse(name, "no array of rows");
+    auto& rows = value.get_array();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (std::string fault = fault_of(rows[i]); !fault.empty())
+            refuse(name, fmt::format("row {} {}", i + 1, fault));
+    }
+    return rows;
 }
 
 }  // namespace
@@ -63,16 +107,8 @@ boost::json::array read_rows(const std::vector<std::string>& files) {
         std::ifstream stream(name);
         if (!stream)
             throw usage_error(fmt::format("--from: cannot read {}", name));
-        std::string text{std::istreambuf_iterator<char>(stream), {}};
-        boost::system::error_code problem;
-        auto value = boost::json::parse(text, problem);
-        if (problem || !value.is_array())
-            throw usage_error(fmt::format("--from: {} was not written by --json", name));
-        for (auto& row : value.get_array()) {
-            if (!row.is_object())
-                throw usage_error(fmt::format("--from: {} was not written by --json", name));
+        for (auto& row : parse_rows(name, {std::istreambuf_iterator<char>(stream), {}}))
             all.push_back(std::move(row));
-        }
     }
     return all;
 }

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // `corozk-bench judge` with recipes that are right, and with some that are wrong on purpose.
 #include "bench_run.hpp"
+#include <corozk/testing/eventually.hpp>
 
 #include <boost/json/serialize.hpp>
 
+#include <csignal>
 #include <cstdlib>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace corozk::testing::judge_test {
 
@@ -60,6 +65,8 @@ bool succeeds(std::vector<std::string> command) {
     process_guard process(what);
     return process.wait(std::chrono::minutes(2)) && process.exit_status() == 0;
 }
+
+constexpr auto zkcli = "/usr/share/zookeeper/bin/zkCli.sh";
 
 std::string example(const std::string& name) {
     return std::string(COROZK_JUDGE_EXAMPLES) + "/" + name;
@@ -239,6 +246,62 @@ TEST_CASE("judge: the examples are correct") {
         REQUIRE(code == 0);
         CHECK(j.figure("handovers") == 2);
     }
+    SECTION("ZooKeeper's command line client") {
+        if (!std::filesystem::exists(zkcli)) {
+            WARN("not installed: Debian's package zookeeper");
+            return;
+        }
+        int code = j.run_command({example("zkcli_lock.sh")}, {"--waiters", "3", "--fair"});
+        INFO(j.out());
+        REQUIRE(code == 0);
+        CHECK(j.figure("handovers") == 3);
+        CHECK(j.figure("requests_per_handover") < 5);
+        CHECK(j.row().at("herd") == "no");
+        int killed = j.run_command({example("zkcli_lock.sh")},
+                                   {"--waiters", "2", "--kill", "1", "--session-timeout", "1000"});
+        INFO(j.out());
+        REQUIRE(killed == 0);
+        CHECK(j.row().at("takeover_us").as_object().at("p50").to_number<double>() > 0);
+    }
+}
+
+TEST_CASE("judge: the example of ZooKeeper's command line client gives way to a SIGTERM") {
+    if (!std::filesystem::exists(zkcli)) {
+        WARN("not installed: Debian's package zookeeper");
+        return;
+    }
+    temporary_directory folder;
+    std::filesystem::path input = folder.path() / "input";
+    REQUIRE(::mkfifo(input.c_str(), 0600) == 0);
+    // For reading and writing: the script's input does not end.
+    int told = ::open(input.c_str(), O_RDWR | O_CLOEXEC);
+    std::string path = fresh_path();
+    auto contender = [&](const std::string& name) {
+        process_options what;
+        what.command = {example("zkcli_lock.sh")};
+        what.environment = {{"COROZK_BENCH_HOSTS", the_server().hosts()},
+                            {"COROZK_BENCH_PATH", path},
+                            {"COROZK_BENCH_SESSION_TIMEOUT_MS", "40000"}};
+        what.input = input;
+        what.output = folder.path() / name;
+        return what;
+    };
+    auto said = [&](const std::string& name, const std::string& word) {
+        return content_of(folder.path() / name).find(word) != std::string::npos;
+    };
+    process_guard holder(contender("holder"));
+    eventually([&] { return said("holder", "holding"); }, std::chrono::minutes(1));
+    process_guard waiter(contender("waiter"));
+    eventually([&] { return said("waiter", "queued"); }, std::chrono::minutes(1));
+    for (auto* each : {&waiter, &holder}) {
+        each->signal(SIGTERM);
+        REQUIRE(each->wait(std::chrono::minutes(1)));
+        CHECK(each->exit_status() == 143);
+        // Its session has ended, and was not left to its timeout.
+        CHECK(observer().children(path).size() == (each == &waiter ? 1u : 0u));
+    }
+    CHECK_FALSE(said("waiter", "holding"));
+    ::close(told);
 }
 
 }  // namespace corozk::testing::judge_test

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/row.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace corozk::bench {
+
+using boost::json::object;
+
+const boost::json::value* value_of(const object& row, std::string_view key) {
+    auto dot = key.find('.');
+    const auto* value = row.if_contains(key.substr(0, dot));
+    if (!value || dot == key.npos)
+        return value;
+    return value->is_object() ? value_of(value->get_object(), key.substr(dot + 1)) : nullptr;
+}
+
+double figure_of(const object& row, std::string_view key) {
+    return has_figure(row, key) ? value_of(row, key)->to_number<double>() : 0;
+}
+
+bool has_figure(const object& row, std::string_view key) {
+    const auto* value = value_of(row, key);
+    return value && value->is_number();
+}
+
+std::string text_of(const object& row, std::string_view key) {
+    const auto* value = value_of(row, key);
+    return value && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+bool has_failed(const object& row) {
+    return !text_of(row, "failure").empty();
+}
+
+std::string title_of(const object& row) {
+    if (std::string title = text_of(row, "title"); !title.empty())
+        return title;
+    static const std::map<std::string, std::string> names{
+        {"ours", "corozk"},
+        {"textbook", "textbook recipe"},
+        {"herd", "herd"},
+        {"curator", "Curator"},
+        {"kazoo", "Kazoo"},
+        {"zookeeper", "ZooKeeper's recipes"},
+        {"etcd", "etcd"},
+        {"redis", "Redis"},
+        {"c_client", "bare C loop"},
+        {"c_client_create_delete", "bare C client, create + delete"},
+        {"client_create_delete", "corozk's client, create + delete"}};
+    std::string implementation = text_of(row, "implementation");
+    auto at = names.find(implementation);
+    return at == names.end() ? implementation : at->second;
+}
+
+std::string plain_words(std::string text) {
+    std::replace(text.begin(), text.end(), '_', ' ');
+    return text;
+}
+
+}  // namespace corozk::bench

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/row.hpp"
+#include "report/section.hpp"
+#include "table.hpp"
+
+namespace corozk::bench {
+
+section herd_section() {
+    section s;
+    s.workload = "herd";
+    s.heading = "What one release stirs up";
+    s.question = "Who wakes up for nothing, and what does a client notice that wants no lock?";
+    s.method =
+        "Waiters have a session each; the lock is released ten times a second, and who has "
+        "released it queues again. Another client reads one znode 200 times a second at fixed "
+        "times, and a read counts from when it was due.";
+    s.reading =
+        "A herd lock wakes all waiters for each release: its lines rise with their number, and "
+        "the neighbour waits longer than before any release (dashed).";
+    s.columns = {{"waiters", "waiters", count_text},
+                 {"sessions", "sessions", count_text},
+                 {"until all is quiet", "handover_us", microseconds_text},
+                 {"requests", "requests_per_handover", figure_text},
+                 {"events", "notifications_per_handover", figure_text},
+                 {"bytes", "bytes_per_handover", bytes_text},
+                 {"another client's reads p50", "neighbour_us.p50", microseconds_text},
+                 {"p99", "neighbour_us.p99", microseconds_text},
+                 {"p99 without releases", "neighbour_idle_us.p99", microseconds_text}};
+    s.lines = {
+        {.name = "neighbour",
+         .title = "What another client notices of {}",
+         .caption =
+             "Reads of a client that has nothing to do with it, 200 a second at fixed times, "
+             "while it is released ten times a second: how long 99 of 100 take at most. Dashed: "
+             "while all wait and nothing is released.",
+         .y_title = "a read, 99th percentile",
+         .unit = plot_unit::seconds,
+         .key = "neighbour_us.p99",
+         .scale = 1e-6,
+         .workload = "herd",
+         .fixed = {{.key = "neighbour_idle_us.p99", .title = "no release"}}},
+        {.name = "herd-notifications",
+         .title = "What one release of {} stirs up: notifications",
+         .caption =
+             "Watch events that the server sends until all is quiet again; one for each session "
+             "and node at the most.",
+         .y_title = "notifications per release",
+         .key = "notifications_per_handover",
+         .workload = "herd"},
+        {.name = "herd-requests",
+         .title = "What one release of {} stirs up: requests",
+         .caption = "Requests of all clients until all is quiet again.",
+         .y_title = "requests per release",
+         .key = "requests_per_handover",
+         .workload = "herd"},
+    };
+    return s;
+}
+
+}  // namespace corozk::bench

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/row.hpp"
+#include "report/section.hpp"
+#include "table.hpp"
+
+#include <fmt/format.h>
+
+namespace corozk::bench {
+
+namespace {
+
+using boost::json::object;
+
+bool is_election(const object& row) {
+    return text_of(row, "recipe") == "election";
+}
+
+plot_series system_series(const object& row) {
+    plot_series s;
+    s.implementation = text_of(row, "implementation");
+    s.title = title_of(row) + (is_election(row) ? ", election" : "");
+    s.secondary = is_election(row);
+    return s;
+}
+
+std::string a_write(const object&) {
+    return "a write";
+}
+
+std::string a_cycle(const object&) {
+    return "acquire +\nrelease";
+}
+
+std::string a_handover(const object& row) {
+    double waiters = figure_of(row, "waiters");
+    return fmt::format("hand-over,\n{} waiter{}", count_text(waiters), waiters == 1 ? "" : "s");
+}
+
+std::string a_loss(const object&) {
+    return "holder killed";
+}
+
+std::string an_outage(const object&) {
+    return "leading server killed";
+}
+
+}  // namespace
+
+section systems_section() {
+    section s;
+    s.workload = "systems";
+    s.heading = "Beside other systems";
+    s.question = "What do locks and elections of ZooKeeper, etcd and Redis cost beside each other?";
+    s.method =
+        "All on the same machine, in turns; every waiter is a client with a session and "
+        "connections of its own. Then holders are killed, and the time is until the next one has "
+        "it.";
+    s.reading =
+        "A system that writes quicker can promise less: Redis's lock knows no order and no "
+        "fencing token. Compare hand-overs with a write of the same system. Times after a kill "
+        "are those of session timeouts.";
+    s.labels = {"recipe", "phase"};
+    s.columns = {{"waiters", "waiters", count_text},
+                 {"servers", "servers", count_text},
+                 {"a write p50", "write_us.p50", microseconds_text},
+                 {"acquire + release p50", "cycle_us.p50", microseconds_text},
+                 {"p99", "cycle_us.p99", microseconds_text},
+                 {"hand-over p50", "handover_us.p50", microseconds_text},
+                 {"p99", "handover_us.p99", microseconds_text},
+                 {"after a holder's death", "loss_s", seconds_text},
+                 {"after a server's death", "outage_s", seconds_text}};
+    s.bars = {{.name = "systems",
+               .title = "Locks and elections of several systems",
+               .caption = "Medians; the lower, the quicker. Pale: elections.",
+               .y_title = "time, median",
+               .unit = plot_unit::seconds,
+               .scale = 1e-6,
+               .workload = "systems",
+               .figures = {{"write_us.p50", a_write},
+                           {"cycle_us.p50", a_cycle},
+                           {"handover_us.p50", a_handover}},
+               .series = system_series},
+              {.name = "systems-deaths",
+               .title = "After a death, nothing is granted for",
+               .caption = "Until the next one has it. Pale: elections.",
+               .y_title = "time, median",
+               .unit = plot_unit::seconds,
+               .workload = "systems",
+               .figures = {{"loss_s", a_loss}, {"outage_s", an_outage}},
+               .from_zero = true,
+               .series = system_series}};
+    return s;
+}
+
+section safety_section() {
+    section s;
+    s.workload = "safety";
+    s.heading = "What a guard is for";
+    s.question = "Which updates are lost when holders of a lock are stopped?";
+    s.method =
+        "Processes read a set under a lock and write it back with one element more. Some are "
+        "stopped between their last look at the lock and the write, until another one has "
+        "written. Guards: none; valid asks the client before each write; token has the store "
+        "check a fencing token; commit, check, transaction and script write only if the lock "
+        "is still held, in one request.";
+    s.reading =
+        "Lost: elements whose write was acknowledged and which are missing at the end. No lock "
+        "prevents overlaps; a guard that the store checks refuses the late write.";
+    s.labels = {};
+    s.columns = {{"data in a", "store", nullptr},
+                 {"guard", "guard", nullptr},
+                 {"overlaps", "overlaps", count_text},
+                 {"acknowledged", "added", count_text},
+                 {"refused", "refused", count_text},
+                 {"unknown", "unknown", count_text},
+                 {"lost", "lost", count_text, true}};
+    return s;
+}
+
+}  // namespace corozk::bench

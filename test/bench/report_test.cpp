@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// `corozk-bench report --from`: the page that rows of all commands make.
+#include "bench_run.hpp"
+
+#include <boost/json/serialize.hpp>
+
+namespace corozk::testing::report_test {
+
+using namespace corozk::testing;
+using boost::json::array;
+using boost::json::object;
+
+namespace {
+
+class reported {
+public:
+    int make(const array& rows) { return make(boost::json::serialize(rows)); }
+
+    int make(const std::string& json) {
+        std::ofstream(bench_.path("rows.json"), std::ios::trunc) << json;
+        return bench_.run(
+            {"report", "--from", bench_.path("rows.json"), "--report", folder().string()});
+    }
+
+    std::string out() const { return bench_.out(); }
+    std::filesystem::path folder() const { return bench_.path("a_report"); }
+
+    /// What the page says below a heading, up to the end of its section.
+    std::string section(const std::string& heading) const {
+        std::string page = content_of(folder() / "index.html");
+        auto begin = page.find("<h2>" + heading + "</h2>");
+        return begin == page.npos ? "" : page.substr(begin, page.find("</section>", begin) - begin);
+    }
+
+    /// The script of a picture; empty if there is none.
+    std::string script(const std::string& name) const {
+        return std::filesystem::exists(folder() / (name + ".svg"))
+                   ? content_of(folder() / (name + ".gp"))
+                   : "";
+    }
+
+private:
+    bench_run bench_;
+};
+
+bool contains(const std::string& text, const std::string& what) {
+    return text.find(what) != std::string::npos;
+}
+
+object quantiles(double p50, double p99) {
+    return {{"p50", p50}, {"p99", p99}};
+}
+
+}  // namespace
+
+TEST_CASE("report: load has p50 and p99 over the load") {
+    reported r;
+    array rows;
+    for (int load : {0, 50, 90}) {
+        rows.push_back(object{{"workload", "load"},
+                              {"implementation", "ours"},
+                              {"recipe", "lock"},
+                              {"case", std::to_string(load) + " % load"},
+                              {"load_percent", load},
+                              {"sessions", 2},
+                              {"load_per_s", load * 100},
+                              {"handover_us", quantiles(411 + load, 2'000)},
+                              {"acquire_us", quantiles(300, 3'000)},
+                              {"set_us", quantiles(200, 1'000)}});
+    }
+    REQUIRE(r.make(rows) == 0);
+    std::string section = r.section("Under load");
+    CHECK(contains(section, "What to read off"));
+    CHECK(contains(section, "<td>corozk, 50 % load</td><td>5,000</td><td>461 \u00b5s</td>"));
+    CHECK(contains(section, "<td>corozk, 0 % load</td><td>0</td>"));
+    CHECK(contains(section, "<svg"));
+    std::string script = r.script("load-lock-2");
+    CHECK(contains(script, "\n50 0.000461\n"));
+    CHECK(contains(script, "hand-over, p99"));
+}
+
+TEST_CASE("report: the paper's times are beside those of the recipes") {
+    reported r;
+    array rows;
+    for (int barriers : {200, 400}) {
+        for (const char* implementation : {"ours", "textbook"}) {
+            rows.push_back(object{{"workload", "paper"},
+                                  {"implementation", implementation},
+                                  {"recipe", "double_barrier"},
+                                  {"case", std::to_string(barriers) + " barriers"},
+                                  {"barriers", barriers},
+                                  {"waiters", 50},
+                                  {"sessions", 50},
+                                  {"published_s", barriers / 20.0},
+                                  {"time_s", barriers / 30.0}});
+        }
+    }
+    REQUIRE(r.make(rows) == 0);
+    CHECK(contains(r.section("The barriers of ZooKeeper's paper"), "<td>13.3 s</td>"));
+    std::string script = r.script("paper-double_barrier-50");
+    CHECK(contains(script, "\n400 20\n"));  // published
+    CHECK(contains(script, "\n400 13.3333333\n"));
+    CHECK(contains(script, "50 clients"));
+}
+
+TEST_CASE("report: systems are bars, and a death has a picture of its own") {
+    reported r;
+    array rows;
+    for (std::string system : {"ours", "etcd"}) {
+        object row{{"workload", "systems"},
+                   {"implementation", system},
+                   {"recipe", "lock"},
+                   {"title", system + " 1.0"},
+                   {"servers", 1}};
+        object waiting = row;
+        object killed = row;
+        row["write_us"] = quantiles(150, 900);
+        waiting["waiters"] = 10;
+        waiting["handover_us"] = quantiles(672, 900);
+        killed["loss_s"] = 5.5;
+        rows.insert(rows.end(), {row, waiting, killed});
+    }
+    REQUIRE(r.make(rows) == 0);
+    std::string section = r.section("Beside other systems");
+    CHECK(contains(section, "etcd 1.0, lock"));
+    CHECK(contains(section, "<td>672 \u00b5s</td>"));
+    CHECK(contains(section, "<td>5.50 s</td>"));
+    std::string script = r.script("systems");
+    CHECK(contains(script, "with boxes"));
+    CHECK(contains(script, "hand-over,\\n10 waiters"));
+    CHECK(contains(script, "\n1 0.000672\n"));
+    CHECK(contains(r.script("systems-deaths"), "\n0 5.5\n"));
+}
+
+TEST_CASE("report: every other command has a section") {
+    // What a row needs at the least, and what the page says of it.
+    struct kind {
+        const char* workload;
+        object figures;
+        const char* heading;
+        const char* cell;
+    };
+    const std::vector<kind> kinds{
+        {"handover", {{"handover_us", quantiles(123, 456)}}, "Passing it on", "123 \u00b5s"},
+        {"herd", {{"neighbour_us", quantiles(7, 8)}}, "What one release stirs up", "8 \u00b5s"},
+        {"semaphore", {{"handovers_per_s", 1'234}}, "Passing permits on", "1,234"},
+        {"judge", {{"verdict", "WRONG"}}, "Somebody else's recipe", "WRONG"},
+        {"many",
+         {{"memory", {{"contender_object_bytes", 1}}}, {"queue_s", 4.25}},
+         "A great many waiters",
+         "4.25 s"},
+        {"demo", {{"queue_s", 2.5}}, "Thousands of waiters on one lock", "2.50 s"},
+        {"join", {{"join_us", 77}}, "Joining a long queue", "77 \u00b5s"},
+        {"queue", {{"ops_per_s", 10'005}}, "Through a queue", "10,005"},
+        {"counter", {{"ops_per_s", 4'595}}, "Adding to one counter", "4,595"},
+        {"barrier", {{"enter_s", 0.0651}}, "A double barrier", "65.1 ms"},
+        {"2pc", {{"messages", 94}}, "Two-phase commit", "94"},
+        {"cache", {{"latency_us", quantiles(413, 900)}}, "Caches", "413 \u00b5s"},
+        {"sizing", {{"predicted_load", 0.125}}, "What your servers can take", "12.5 %"},
+        {"floor", {{"create_us", quantiles(151, 900)}}, "The floor", "151 \u00b5s"},
+        {"uncontended",
+         {{"cycle_us", quantiles(175, 9)}},
+         "A lock that nobody else wants",
+         "175 \u00b5s"},
+        {"ops", {{"ops_per_s", 2'703}}, "Single requests", "2,703"},
+        {"network", {{"memory_per_session_bytes", 4'738}}, "TCP and TLS", "4.74 KB"},
+        {"stall", {{"max_stall_ms", 4.07}}, "Stalls of the event loop", "4.07"},
+    };
+    array rows;
+    for (const kind& k : kinds) {
+        object row = k.figures;
+        row["workload"] = k.workload;
+        row["implementation"] = "ours";
+        rows.push_back(std::move(row));
+    }
+    reported r;
+    REQUIRE(r.make(rows) == 0);
+    for (const kind& k : kinds) {
+        INFO(k.workload);
+        std::string section = r.section(k.heading);
+        CHECK(contains(section, "What to read off"));
+        CHECK(contains(section, std::string("<td>") + k.cell + "</td>"));
+    }
+}
+
+TEST_CASE("report: a lost update is marked, and none is not") {
+    reported r;
+    object row{{"workload", "safety"}, {"implementation", "ours"}, {"lost", 3}, {"refused", 0}};
+    REQUIRE(r.make(array{row}) == 0);
+    CHECK(contains(r.section("What a guard is for"), "<td>0</td><td class=bad>3</td>"));
+    row["lost"] = 0;
+    REQUIRE(r.make(array{row}) == 0);
+    CHECK(contains(r.section("What a guard is for"), "<td>0</td><td>0</td>"));
+}
+
+TEST_CASE("report: rows of which nothing is known have a plain table") {
+    reported r;
+    array rows{object{{"workload", "tide"}, {"height", 2.5}, {"at", {{"place", "a <b>"}}}},
+               object{{"workload", "tide"}, {"waves", array{1, 2}}},
+               object{{"height", "high"}}};
+    REQUIRE(r.make(rows) == 0);
+    std::string section = r.section("tide");
+    CHECK(contains(section, "<th>height</th><th>at.place</th><th>waves</th>"));
+    CHECK(contains(section, "<td>2.5</td><td>a &lt;b&gt;</td><td></td>"));
+    CHECK(contains(section, "<td>[1,2]</td>"));
+    CHECK(contains(r.section("other figures"), "<td>high</td>"));
+}
+
+TEST_CASE("report: what has no place on an axis has no picture, and is no error") {
+    reported r;
+    array rows;
+    for (int sites : {0, 4, 8}) {
+        rows.push_back(object{{"workload", "2pc"},
+                              {"recipe", "../2pc"},
+                              {"form", "coordinator"},
+                              {"sites", sites},
+                              {"messages", 10 * sites + 7}});
+    }
+    REQUIRE(r.make(rows) == 0);
+    CHECK(contains(r.section("Two-phase commit"), "<td>0</td><td>7</td>"));
+    std::string script = r.script("2pc-..-2pc");
+    CHECK(contains(script, "\n8 87\n"));
+    CHECK_FALSE(contains(script, "\n0 7\n"));
+}
+
+TEST_CASE("report: what --json did not write is refused in words") {
+    reported r;
+    CHECK(r.make("[{\"workload\": \"load\",}]") == 2);
+    CHECK(contains(r.out(), "rows.json was not written by --json: no JSON from byte 21 on"));
+    CHECK(r.make("{\"workload\": \"load\"}") == 2);
+    CHECK(contains(r.out(), "no array of rows"));
+    CHECK(r.make("[{}, 3]") == 2);
+    CHECK(contains(r.out(), "row 2 is no object"));
+    CHECK(r.make("[{\"run\": 1}]") == 2);
+    CHECK(contains(r.out(), "row 1 has a 'run' that is no object"));
+    CHECK(r.make("[{\"distribution_us\": {}}]") == 2);
+    CHECK(contains(r.out(), "row 1 has a 'distribution_us' that is none"));
+    CHECK(r.make("[{}") == 2);
+    CHECK(contains(r.out(), "no JSON from byte 3 on"));
+    CHECK_FALSE(std::filesystem::exists(r.folder()));
+}
+
+}  // namespace corozk::testing::report_test
