@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 namespace corozk::bench {
 
 cut_line::cut_line(std::string_view hosts, bool zookeeper) {

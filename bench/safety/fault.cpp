@@ -2,13 +2,15 @@
 #include "safety/fault.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace corozk::bench {
 
 namespace {
 
-constexpr std::array kinds_of_faults{
-    fault_kind{"pause"}, fault_kind{"partition"}, fault_kind{"clock"}};
+constexpr std::array kinds_of_faults{fault_kind{"pause"},
+                                     fault_kind{"partition"},
+                                     fault_kind{"clock"}};
 
 constexpr std::array faults{
     fault{"pause", "pause", fault_means::stop, true},

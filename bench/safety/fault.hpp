@@ -3,8 +3,8 @@
 
 #include "safety/protection.hpp"
 
-#include <array>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 

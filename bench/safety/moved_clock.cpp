@@ -2,6 +2,7 @@
 #include "safety/moved_clock.hpp"
 
 #include <fstream>
+#include <system_error>
 
 namespace corozk::bench {
 

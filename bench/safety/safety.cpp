@@ -293,20 +293,22 @@ private:
     /// The least time from a lock's word that it is lost to its grant to another one; less than 0
     /// where the word came later. Not added if it did not always come.
     void add_notice(result& r) const {
-        double least = std::numeric_limits<double>::max();
+        constexpr auto never = std::numeric_limits<std::int64_t>::max();
+        std::int64_t least_ns = never;
         for (std::size_t i = 0; i < job_.wanted.stops; ++i) {
             const worker& w = workers_[i];
-            std::int64_t granted_ns = std::numeric_limits<std::int64_t>::max();
+            if (w.told_ns == 0)
+                return;
+            std::int64_t granted_ns = never;
             for (const update& u : updates_) {
                 if (u.granted_ns > w.held_ns)
                     granted_ns = std::min(granted_ns, u.granted_ns);
             }
-            if (w.told_ns == 0)
-                return;
-            least = std::min(least, static_cast<double>(granted_ns - w.told_ns) / 1e6);
+            if (granted_ns != never)
+                least_ns = std::min(least_ns, granted_ns - w.told_ns);
         }
-        if (job_.wanted.stops > 0)
-            r.add("notice_ms", least);
+        if (least_ns != never)
+            r.add("notice_ms", static_cast<double>(least_ns) / 1e6);
     }
 
     void add_figures(result& r, const std::set<std::string>& final_set) const {
