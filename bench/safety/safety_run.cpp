@@ -247,7 +247,7 @@ private:
     /// Whether its session would be over if the wall clock counted; or the monotonic one has not
     /// moved, as its session would not last as long.
     bool outlasted(const worker& w) const {
-        int times = fault_.by == fault_means::wall_clock ? 2 : 10;
+        int times = fault_.by == fault_means::wall_clock ? 2 : 5;
         auto long_enough = std::chrono::nanoseconds(times * job_.wanted.session_timeout).count();
         return fault_.kind == "clock" && to_ns(clock::now()) - w.held_ns > long_enough;
     }
