@@ -3,6 +3,7 @@
 
 #include "compare/peer_kind.hpp"
 #include "contest.hpp"
+#include "safety/fault.hpp"
 #include "systems/system_kind.hpp"
 
 #include <fmt/format.h>
@@ -367,8 +368,15 @@ constexpr std::array options{
            }},
     option{"--stops",
            "N",
-           "so many of the processes are stopped while they hold the lock, once each (default 3)",
+           "to so many of the processes a fault happens while they hold the lock, once each "
+           "(default 3)",
            [](settings& s, std::string_view v) { s.stops = to_number(v, 0, 1'000); }},
+    option{"--fault",
+           "NAME[,NAME...]",
+           "which faults: pause, partition, clock (needs libfaketime, Debian's package faketime; "
+           "with corozk's lock only), all (default); one that is not possible is left out, with a "
+           "word about why",
+           [](settings& s, std::string_view v) { s.faults = to_names(v, all_faults()); }},
     option{"--interval",
            "S",
            "seconds between two looks (default 5)",

@@ -62,7 +62,8 @@ struct settings {
     std::size_t kills = 0;
     bool fair = false;  ///< overtaking is a fault
 
-    std::size_t stops = 3;  ///< processes of `safety` that are stopped while they hold the lock
+    std::size_t stops = 3;  ///< processes of `safety` that have a fault while they hold the lock
+    std::vector<std::string> faults;
 
     bool look_only = false;            ///< nothing is done to the server, which is not ours
     std::chrono::seconds interval{5};  ///< between two looks

@@ -2,7 +2,7 @@
 // Updates of a set under Curator's InterProcessMutex, for corozk-bench safety: it says and reads what
 // bench/safety/updater.hpp describes.
 //
-// usage: CuratorUpdater HOSTS SESSION_TIMEOUT_MS PATH file|znode DATA GUARD NUMBER UPDATES STOPS(0|1)
+// usage: CuratorUpdater HOSTS SESSION_TIMEOUT_MS PATH file|znode DATA GUARD NUMBER UPDATES FAULT
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -94,16 +94,19 @@ public final class CuratorUpdater {
         return "added";
     }
 
-    private String update(String element, boolean stops) throws Exception {
+    private String update(String element, String fault) throws Exception {
         String text = read().trim();
         Thread.sleep(2);
+        if (fault.equals("before_look")) waitForFault();
         if (guard.equals("valid") && !lock.isOwnedByCurrentThread()) return "refused";
-        if (stops) {
-            // It is stopped (SIGSTOP) somewhere in here.
-            say("stopping");
-            input.readLine();
-        }
+        if (fault.equals("after_look")) waitForFault();
         return write(text + " " + element);
+    }
+
+    /** It is stopped somewhere in here, or cut off. */
+    private void waitForFault() throws Exception {
+        say("holding");
+        input.readLine();
     }
 
     private void acquire() throws Exception {
@@ -117,7 +120,7 @@ public final class CuratorUpdater {
         }
     }
 
-    private void run(String number, int updates, boolean stops) throws Exception {
+    private void run(String number, int updates, String fault) throws Exception {
         say("ready");
         input.readLine();
         for (int i = 0; i < updates; i++) {
@@ -126,7 +129,7 @@ public final class CuratorUpdater {
             String element = number + "." + i;
             String how;
             try {
-                how = update(element, stops && i == 1);
+                how = update(element, i == 1 ? fault : "never");
             } catch (Exception e) {
                 how = "unknown";
             }
@@ -156,7 +159,7 @@ public final class CuratorUpdater {
                         arguments[3].equals("file"),
                         arguments[4],
                         arguments[5])
-                .run(arguments[6], Integer.parseInt(arguments[7]), arguments[8].equals("1"));
+                .run(arguments[6], Integer.parseInt(arguments[7]), arguments[8]);
         client.close();
     }
 }

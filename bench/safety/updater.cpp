@@ -3,7 +3,6 @@
 
 #include "safety/site.hpp"
 #include "safety/updates.hpp"
-#include "statistics.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -13,13 +12,19 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <ctime>
 #include <exception>
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <poll.h>
 #include <stdexcept>
 #include <string>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace corozk::bench {
 
@@ -29,7 +34,10 @@ namespace asio = boost::asio;
 
 /// Between reading and writing.
 constexpr auto think_time = std::chrono::milliseconds(2);
-constexpr std::size_t stopping_update = 1;
+/// Between two looks at the lock during a fault.
+constexpr auto look_interval = std::chrono::milliseconds(1);
+constexpr std::size_t faulty_update = 1;
+constexpr auto a_jump_ns = std::chrono::nanoseconds(std::chrono::hours(1)).count();
 
 struct updater_options {
     updater_options() = default;
@@ -37,7 +45,7 @@ struct updater_options {
     site_options where;
     std::string number;
     std::size_t updates = 0;
-    bool stops = false;
+    std::string_view fault;
 };
 
 void tell(std::string_view line) {
@@ -45,9 +53,23 @@ void tell(std::string_view line) {
     std::fflush(stdout);
 }
 
+/// From the kernel: a library that moves clocks does not see it.
 std::int64_t now_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(clock::now().time_since_epoch())
-        .count();
+    timespec now{};
+    ::syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+    return std::chrono::nanoseconds(std::chrono::seconds(now.tv_sec)).count() + now.tv_nsec;
+}
+
+/// How far a clock is from the kernel's.
+template <class Clock>
+std::int64_t lead_ns() {
+    auto time = Clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count() - now_ns();
+}
+
+bool line_waits() {
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    return ::poll(&input, 1, 0) > 0;
 }
 
 class updater {
@@ -81,14 +103,13 @@ private:
         std::string text = co_await site_.read();
         timer_->expires_after(think_time);
         co_await timer_->async_wait(asio::use_awaitable);
+        std::string_view fault = index == faulty_update ? options_.fault : "never";
+        if (fault == "before_look")
+            co_await wait_for_fault();
         if (options_.where.by->guard == "valid" && !site_.valid())
             co_return update_outcome::refused;
-        if (options_.stops && index == stopping_update) {
-            // It is stopped (SIGSTOP) somewhere in here.
-            tell("stopping");
-            std::string go_on;
-            std::getline(std::cin, go_on);
-        }
+        if (fault == "after_look")
+            co_await wait_for_fault();
         while (text.ends_with('\n') || text.ends_with(' '))
             text.pop_back();
         text += ' ' + element;
@@ -102,6 +123,34 @@ private:
                 break;
         }
         co_return update_outcome::unknown;
+    }
+
+    /// It is stopped somewhere in here, or cut off, or its clocks jump. Otherwise it runs on.
+    asio::awaitable<void> wait_for_fault() {
+        auto wall = lead_ns<std::chrono::system_clock>();
+        auto monotonic = lead_ns<std::chrono::steady_clock>();
+        tell("holding");
+        bool told = false;
+        while (!line_waits()) {
+            told = told || tell_loss();
+            timer_->expires_after(look_interval);
+            co_await timer_->async_wait(asio::use_awaitable);
+        }
+        std::string go_on;
+        std::getline(std::cin, go_on);
+        if (!told)
+            tell_loss();
+        if (std::abs(lead_ns<std::chrono::system_clock>() - wall) > a_jump_ns)
+            tell("jumped wall");
+        if (std::abs(lead_ns<std::chrono::steady_clock>() - monotonic) > a_jump_ns)
+            tell("jumped monotonic");
+    }
+
+    bool tell_loss() const {
+        if (site_.valid())
+            return false;
+        tell(fmt::format("told {}", now_ns()));
+        return true;
     }
 
     site& site_;
@@ -132,7 +181,7 @@ int run_updater(std::span<const std::string_view> words) {
     o.where.store = words[4];
     o.number = words[5];
     o.updates = std::stoull(std::string(words[6]));
-    o.stops = words[7] == "1";
+    o.fault = words[7];
     std::exception_ptr problem;
     asio::io_context context(1);
     auto where = make_site(context.get_executor(), o.where);

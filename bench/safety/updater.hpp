@@ -7,9 +7,12 @@
 namespace corozk::bench {
 
 /// What `worker safety` does: HOSTS SESSION_TIMEOUT_MS LOCK PROTECTION STORE NUMBER UPDATES
-/// PAUSES(0|1). It says `ready`, and begins when it reads a line. Each update is a line (see
-/// updates.hpp); `stopping` when it wants to be stopped between looking at the lock and
-/// writing, once, in its second update, where it waits for another line; `done` at the end.
+/// FAULT(never|before_look|after_look). It says `ready`, and begins when it reads a line. Each
+/// update is a line (see updates.hpp); `holding` once, in its second update, right before or after
+/// it looks at the lock for the last time: then the fault is to come, and it waits for another line
+/// to write; `done` at the end. After `holding` it also says
+///   told NS          when the lock first said that it is lost, by the clock of the updates
+///   jumped wall      or `jumped monotonic`: a clock that has moved by more than an hour meanwhile
 int run_updater(std::span<const std::string_view> words);
 
 }  // namespace corozk::bench

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `corozk-bench safety`: what is guarded loses nothing, and the checker finds what is lost without.
+// `corozk-bench safety`: what is guarded loses nothing, and the checker finds what is lost without;
+// where the lock tells of its loss in time, and that it does not depend on the wall clock.
 #include "bench_run.hpp"
 
 #include <boost/json/serialize.hpp>
@@ -21,6 +22,36 @@ struct player {
     std::string package;  ///< what is said if it is not installed
 };
 
+/// Two of four processes have this fault. @return the exit code
+int run_fault(bench_run& bench, const std::string& fault, const player& who) {
+    return bench.run_small("safety",
+                           {"--processes",
+                            "4",
+                            "--operations",
+                            "10",
+                            "--stops",
+                            "2",
+                            "--session-timeout",
+                            "2000",
+                            "--fault",
+                            fault,
+                            "--systems",
+                            who.systems,
+                            "--peers",
+                            who.peers});
+}
+
+/// Whether the server, or the store, keeps late writes away.
+bool is_checked(const std::string& guard) {
+    return guard != "none" && guard != "valid";
+}
+
+/// What is not installed is said to be missing.
+std::size_t rows_of(const bench_run& bench, const player& who) {
+    bool missing = !who.package.empty() && bench.out().find(who.package) != std::string::npos;
+    return missing ? 0 : who.rows;
+}
+
 }  // namespace
 
 TEST_CASE("safety: holders that are stopped lose others' updates, unless a guard refuses theirs") {
@@ -30,42 +61,83 @@ TEST_CASE("safety: holders that are stopped lose others' updates, unless a guard
                                         {"none", "curator", "curator", 4, "Debian's package"}}));
     INFO(who.name);
     bench_run bench;
-    int code = bench.run_small("safety",
-                               {"--processes",
-                                "4",
-                                "--operations",
-                                "10",
-                                "--stops",
-                                "2",
-                                "--session-timeout",
-                                "2000",
-                                "--systems",
-                                who.systems,
-                                "--peers",
-                                who.peers});
+    int code = run_fault(bench, "pause", who);
     INFO(bench.out());
     REQUIRE(code == 0);
     std::size_t rows = 0;
     for (const auto& value : bench.rows()) {
         const auto& row = value.as_object();
         INFO(boost::json::serialize(row));
-        CHECK(figure(row, "pauses") == 2);
+        CHECK(text(row, "fault") == "pause");
+        CHECK(figure(row, "faults") == 2);
         CHECK(figure(row, "overlaps") > 0);
         CHECK(figure(row, "ghosts") == 0);
-        std::string guard = row.at("guard").as_string().c_str();
-        bool safe = guard != "none" && guard != "valid";
-        rows += row.at("implementation") == boost::json::string(who.name) ? 1 : 0;
+        bool safe = is_checked(text(row, "guard"));
+        rows += text(row, "implementation") == who.name ? 1 : 0;
         CHECK((figure(row, "lost") == 0) == safe);
         // Redis's lock is not fair: the last one may be stopped when nobody else wants it any more.
         double least = who.name == "redis" ? 1 : 2;
         CHECK((figure(row, "refused") >= least) == safe);
     }
-    // What is not installed is said to be missing.
-    bool missing = !who.package.empty() && bench.out().find(who.package) != std::string::npos;
-    CHECK(rows == (missing ? 0 : who.rows));
+    CHECK(rows == rows_of(bench, who));
 }
 
-TEST_CASE("safety: without pauses nothing is lost and nobody overlaps") {
+TEST_CASE(
+    "safety: who is cut off loses others' updates, unless it looks at corozk's lock after it") {
+    auto who = GENERATE(values<player>({{"corozk", "none", "ours", 6, ""},
+                                        {"etcd", "none", "etcd", 4, "package etcd-server"},
+                                        {"redis", "none", "redis", 3, "package redis-server"},
+                                        {"none", "curator", "curator", 5, "Debian's package"}}));
+    INFO(who.name);
+    bench_run bench;
+    int code = run_fault(bench, "partition", who);
+    INFO(bench.out());
+    REQUIRE(code == 0);
+    auto rows = bench.rows();
+    for (const auto& value : rows) {
+        const auto& row = value.as_object();
+        INFO(boost::json::serialize(row));
+        CHECK(text(row, "implementation") == who.name);
+        CHECK(figure(row, "faults") == 2);
+        CHECK(figure(row, "overlaps") > 0);
+        CHECK(figure(row, "ghosts") == 0);
+        bool ours = who.name == "ours";
+        bool looks = text(row, "guard") == "valid" && text(row, "fault") == "partition";
+        bool safe = is_checked(text(row, "guard")) || (ours && looks);
+        CHECK((figure(row, "lost") == 0) == safe);
+        double least = who.name == "redis" ? 1 : 2;
+        CHECK((figure(row, "refused") >= least) == safe);
+        // Redis's lock tells nothing, and Curator's updater asks whether this thread has acquired it.
+        if (who.name != "etcd")
+            CHECK(row.contains("notice_ms") == ours);
+    }
+    CHECK(rows.size() == rows_of(bench, who));
+}
+
+TEST_CASE("safety: a jump of the wall clock changes nothing, one of the monotonic clock costs it") {
+    player who{"corozk", "none", "ours", 10, "package faketime"};
+    bench_run bench;
+    int code = run_fault(bench, "clock", who);
+    INFO(bench.out());
+    REQUIRE(code == 0);
+    auto rows = bench.rows();
+    for (const auto& value : rows) {
+        const auto& row = value.as_object();
+        INFO(boost::json::serialize(row));
+        bool monotonic = text(row, "fault") == "monotonic clock";
+        bool unguarded = text(row, "guard") == "none";
+        CHECK(figure(row, "wall_jumps") == 2);
+        CHECK(figure(row, "monotonic_jumps") == (monotonic ? 2 : 0));
+        CHECK((figure(row, "overlaps") > 0) == monotonic);
+        CHECK((figure(row, "lost") > 0) == (monotonic && unguarded));
+        CHECK(figure(row, "refused") == (monotonic && !unguarded ? 2 : 0));
+        CHECK(figure(row, "ghosts") == 0);
+        CHECK(row.contains("notice_ms") == monotonic);
+    }
+    CHECK(rows.size() == rows_of(bench, who));
+}
+
+TEST_CASE("safety: without faults nothing is lost and nobody overlaps") {
     bench_run bench;
     int code =
         bench.run_small("safety", {"--processes", "3", "--operations", "10", "--stops", "0"});
@@ -74,12 +146,18 @@ TEST_CASE("safety: without pauses nothing is lost and nobody overlaps") {
     for (const auto& value : bench.rows()) {
         const auto& row = value.as_object();
         INFO(boost::json::serialize(row));
+        CHECK(text(row, "fault") == "none");
         CHECK(figure(row, "added") == 30);
         CHECK(figure(row, "lost") == 0);
         CHECK(figure(row, "overlaps") == 0);
     }
     CHECK(bench.run({"safety", "--processes", "3", "--stops", "3"}) == 2);
     CHECK(bench.out().find("--stops must be smaller than --processes") != std::string::npos);
+    CHECK(bench.run({"safety", "--fault", "cut"}) == 2);
+    CHECK(bench.out().find("'cut' is not pause, partition, clock, all or none") !=
+          std::string::npos);
+    CHECK(bench.run({"safety", "--fault", "none"}) == 2);
+    CHECK(bench.out().find("--fault needs a name") != std::string::npos);
 }
 
 }  // namespace corozk::testing::safety_test

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "safety/moved_clock.hpp"
+
+#include <fstream>
+#include <system_error>
+
+namespace corozk::bench {
+
+moved_clock::moved_clock(std::filesystem::path file, bool monotonic)
+    : file_(std::move(file)), monotonic_(monotonic) {
+    move("+0");
+}
+
+std::map<std::string, std::string> moved_clock::environment() const {
+    return {{"LD_PRELOAD", library()},
+            {"FAKETIME_TIMESTAMP_FILE", file_},
+            {"FAKETIME_NO_CACHE", "1"},
+            {"FAKETIME_DONT_FAKE_MONOTONIC", monotonic_ ? "0" : "1"}};
+}
+
+void moved_clock::move(std::string_view by) const {
+    // Never half of it: it is read at any time.
+    auto next = file_;
+    next += ".next";
+    std::ofstream(next) << by << '\n';
+    std::filesystem::rename(next, file_);
+}
+
+std::filesystem::path moved_clock::library() {
+    // Debian has a folder for each architecture.
+    for (const auto& folder : std::filesystem::directory_iterator("/usr/lib")) {
+        auto path = folder.path() / "faketime" / "libfaketime.so.1";
+        std::error_code ignored;
+        if (std::filesystem::exists(path, ignored))
+            return path;
+    }
+    return {};
+}
+
+}  // namespace corozk::bench
