@@ -86,8 +86,7 @@ TEST_CASE(
     "safety: who is cut off loses others' updates, unless it looks at corozk's lock after it") {
     auto who = GENERATE(values<player>({{"corozk", "none", "ours", 6, ""},
                                         {"etcd", "none", "etcd", 4, "package etcd-server"},
-                                        {"redis", "none", "redis", 3, "package redis-server"},
-                                        {"none", "curator", "curator", 5, "Debian's package"}}));
+                                        {"redis", "none", "redis", 3, "package redis-server"}}));
     INFO(who.name);
     bench_run bench;
     int code = run_fault(bench, "partition", who);
@@ -107,7 +106,7 @@ TEST_CASE(
         CHECK((figure(row, "lost") == 0) == safe);
         double least = who.name == "redis" ? 1 : 2;
         CHECK((figure(row, "refused") >= least) == safe);
-        // Redis's lock tells nothing, and Curator's updater asks whether this thread has acquired it.
+        // Redis's lock tells nothing.
         if (who.name != "etcd")
             CHECK(row.contains("notice_ms") == ours);
     }
