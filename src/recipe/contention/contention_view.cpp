@@ -458,7 +458,7 @@ head_state contention_view::examine(local_node& c, const decision_facts& facts, 
 }
 
 /// Whether the node directly ahead of a waiter is enough to know that nothing blocks it.
-/// @param granted  would have been granted already
+/// @param granted  a waiter that counts as granted
 bool contention_view::follows(const local_node& c, const local_node* granted) const {
     auto at = nodes_.iterator_to(c);
     if (at == nodes_.begin() || !std::prev(at)->local())
