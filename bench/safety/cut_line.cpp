@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "safety/cut_line.hpp"
 
-#include "systems/etcd_api.hpp"
+#include "host_list.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "host_list.hpp"
 #include "safety/file_store.hpp"
 #include "safety/site.hpp"
 #include "systems/etcd_api.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "host_list.hpp"
 #include "safety/file_store.hpp"
 #include "safety/site.hpp"
-#include "systems/etcd_api.hpp"
 #include "systems/redis_connection.hpp"
 
 #include <boost/asio/steady_timer.hpp>

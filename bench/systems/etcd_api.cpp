@@ -6,7 +6,6 @@
 #include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
 
-#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 
@@ -160,19 +159,6 @@ asio::awaitable<bool> etcd_api::leads() {
     const auto* leader = answer.if_contains("leader");
     const auto& self = answer.at("header").as_object().at("member_id");
     co_return leader && leader->as_string() == self.as_string();
-}
-
-std::vector<std::uint16_t> ports_of(std::string_view hosts) {
-    std::vector<std::uint16_t> ports;
-    while (!hosts.empty()) {
-        std::string_view one = hosts.substr(0, hosts.find(','));
-        hosts.remove_prefix(std::min(one.size() + 1, hosts.size()));
-        one.remove_prefix(one.rfind(':') + 1);
-        std::uint16_t port = 0;
-        std::from_chars(one.data(), one.data() + one.size(), port);
-        ports.push_back(port);
-    }
-    return ports;
 }
 
 }  // namespace corozk::bench

@@ -75,7 +75,4 @@ private:
     json_connection connection_;
 };
 
-/// The ports of a list HOST:PORT[,HOST:PORT...] on this machine.
-std::vector<std::uint16_t> ports_of(std::string_view hosts);
-
 }  // namespace corozk::bench

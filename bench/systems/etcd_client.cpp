@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "host_list.hpp"
 #include "systems/etcd_api.hpp"
 #include "systems/lease_keeper.hpp"
 #include "systems/lock_client.hpp"

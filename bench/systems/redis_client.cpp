@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "systems/etcd_api.hpp"
+#include "host_list.hpp"
 #include "systems/lock_client.hpp"
 #include "systems/redis_connection.hpp"
 #include "systems/redis_notices.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "systems/system_servers.hpp"
 
+#include "host_list.hpp"
 #include "systems/etcd_api.hpp"
 
 #include <boost/asio/steady_timer.hpp>
