@@ -192,8 +192,8 @@ public:
     }
 
     /**
-     * @brief Ends the client without its session, whose ephemeral nodes remain until it times out or
-     *        another client continues it (`client_options::session`).
+     * @brief Ends the client without its session, whose ephemeral nodes remain until it times out
+     *        or another client continues it (`client_options::session`).
      *
      * As `close` otherwise: all pending operations complete with `errc::closed`, after requests in
      * flight have their responses, for at most `client_options::close_timeout`. To be called first:
@@ -224,9 +224,8 @@ public:
      * The node exists. Otherwise operations fail with `zk_errc::no_node`, and those that create
      * missing parents with `errc::chroot_missing`.
      *
-     * @par Errors
-     * Throws `corozk::error` with `errc::bad_path` if the path is invalid. Of an empty client, an
-     * empty one.
+     * @errors Throws `corozk::error` with `errc::bad_path` if the path is invalid. Of an empty
+     * client, an empty one.
      */
     client below(std::string path) const;
 
@@ -278,12 +277,10 @@ public:
      * @par Preconditions
      * The path behind the hosts (the client's root) is the same as before.
      *
-     * @par Completion signature
-     * `void(error_code)`, at once: the client moves later.
+     * @completes `void(error_code)`, at once: the client moves later.
      *
-     * @par Errors
-     * `errc::bad_host_list`: malformed, or with another root (the details are logged). Nothing was
-     * changed.
+     * @errors `errc::bad_host_list`: malformed, or with another root (the details are logged).
+     * Nothing was changed.
      */
     template <class Token = default_token>
     auto set_hosts(std::string hosts, Token&& token = Token{}) {
@@ -433,18 +430,16 @@ public:
     }
 
     /**
-     * @brief Sets a watch that reports every change of a node, or, if recursive, of the node and all
-     *        its descendants, until it is destroyed (ZooKeeper 3.6). The node may be missing.
+     * @brief Sets a watch that reports every change of a node, or, if recursive, of the node and
+     *        all its descendants, until it is destroyed (ZooKeeper 3.6). The node may be missing.
      *
      * A recursive watch reports no `children_changed`; a new child is `created`, wherever it is. If
      * a client has watches of both modes on the same node, the server has the recursive one, and
      * children that the client may not read can be missing from what both report.
      *
-     * @par Completion signature
-     * `void(error_code, persistent_watch)`
+     * @completes `void(error_code, persistent_watch)`
      *
-     * @par Errors
-     * `zk_errc::unimplemented`: the server does not know persistent watches.
+     * @errors `zk_errc::unimplemented`: the server does not know persistent watches.
      */
     template <class Token = default_token>
     auto add_watch(std::string path, watch_mode mode, Token&& token = Token{}) {

@@ -150,8 +150,7 @@ public:
     /**
      * @brief The node with this key.
      *
-     * @par Errors
-     * Throws `std::out_of_range` if there is none.
+     * @errors Throws `std::out_of_range` if there is none.
      */
     const node_data& at(std::string_view key) const;
 

@@ -19,8 +19,8 @@ COROZK_DECL boost::asio::any_io_executor executor_of(
 }  // namespace detail
 
 /**
- * @brief A watch that `client::add_watch` has set at the server, and that reports every change until
- *        it is destroyed.
+ * @brief A watch that `client::add_watch` has set at the server, and that reports every change
+ *        until it is destroyed.
  *
  * Events are queued in the order of the changes, and arrive before the response to any read that
  * shows the change. An event `watch_event_type::unknown` of the watched node means that others may
@@ -54,17 +54,14 @@ public:
     /**
      * @brief Waits for the next event.
      *
-     * @par Completion signature
-     * `void(error_code, watch_event)`
+     * @completes `void(error_code, watch_event)`
      *
-     * @par Errors
-     * After the last event: `zk_errc::session_expired`: the session was lost. `errc::closed`: the
-     * client was closed. `zk_errc::unimplemented`: the client has reconnected to a server without
-     * persistent watches. At once: `zk_errc::no_watcher`: the object is empty. `errc::busy`: another
-     * `next` is pending.
+     * @errors After the last event: `zk_errc::session_expired`: the session was lost.
+     * `errc::closed`: the client was closed. `zk_errc::unimplemented`: the client has reconnected
+     * to a server without persistent watches. At once: `zk_errc::no_watcher`: the object is empty.
+     * `errc::busy`: another `next` is pending.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once; a later `next` gets the event.
+     * @cancellation Terminal, partial, total: completes at once; a later `next` gets the event.
      */
     template <class Token = default_token>
     auto next(Token&& token = Token{}) {

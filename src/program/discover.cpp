@@ -8,6 +8,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/value_from.hpp>
+#include <boost/system/error_code.hpp>
 
 namespace corozk::program {
 
@@ -21,7 +22,7 @@ void check_name(const std::string& name) {
 }
 
 void check_json(const std::string& text) {
-    boost::json::error_code ec;
+    boost::system::error_code ec;
     boost::json::parse(text, ec);
     if (ec)
         throw usage_error(

@@ -5,6 +5,7 @@
 #include "table.hpp"
 
 #include <boost/json/parse.hpp>
+#include <boost/system/error_code.hpp>
 
 #include <fmt/format.h>
 
@@ -97,7 +98,7 @@ boost::json::object instance_value(const service_instance& instance) {
         value["registered"] = *time;
     if (instance.session_id != 0)
         value["session"] = session_name(instance.session_id);
-    boost::json::error_code ec;
+    boost::system::error_code ec;
     boost::json::value payload = boost::json::parse(instance.payload, ec);
     if (!ec)
         value["payload"] = std::move(payload);

@@ -107,12 +107,10 @@ struct cache_options {
  * @par Cancellation of `next`
  * All types: completes at once with `operation_aborted`; a later `next` still returns the state.
  *
- * @par Executor, thread safety, lifetime
- * As `client`. The destructor removes the watches.
+ * @executor As `client`. The destructor removes the watches.
  *
- * @par Origin
- * Curator's caches; CURATOR-328, CURATOR-391, CURATOR-476, CURATOR-690, ZOOKEEPER-1416: events that
- * were missed.
+ * @origin Curator's caches; CURATOR-328, CURATOR-391, CURATOR-476, CURATOR-690, ZOOKEEPER-1416:
+ * events that were missed.
  */
 class COROZK_DECL basic_cache : public detail::recipe_object<detail::cache_core> {
 public:
@@ -145,8 +143,7 @@ public:
     /**
      * @brief Waits for a state with another revision than the one seen before (0: any).
      *
-     * @par Completion signature
-     * `void(error_code, State)`
+     * @completes `void(error_code, State)`
      */
     template <class Token = default_token>
     auto next(std::uint64_t seen, Token&& token = Token{}) {

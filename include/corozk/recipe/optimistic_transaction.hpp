@@ -45,8 +45,7 @@ struct optimistic_transaction_options {
  * A write with an invalid path, a sequential mode, or a TTL without such a mode makes the
  * transaction fail with `errc::bad_path` or `errc::bad_option`.
  *
- * @par Executor, thread safety, lifetime
- * As `client`. It must not be used after the function has ended.
+ * @executor As `client`. It must not be used after the function has ended.
  */
 class COROZK_DECL transaction_attempt {
 public:
@@ -252,8 +251,8 @@ boost::asio::awaitable<Value> run_optimistic(attempt_commit all, Body body) {
 }  // namespace detail
 
 /**
- * @brief Transactions that read nodes, compute, and write, as if no other client existed: optimistic
- *        concurrency control.
+ * @brief Transactions that read nodes, compute, and write, as if no other client existed:
+ *        optimistic concurrency control.
  *
  * `run` calls a function that reads nodes through a `transaction_attempt` and records writes there.
  * Then the writes are applied in one transaction of ZooKeeper, which also checks that everything that
