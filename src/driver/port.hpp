@@ -35,6 +35,7 @@ protected:
 
 /// Runs at a given time. Unlinks itself when destroyed.
 class timer_node : public boost::intrusive::set_base_hook<
+                       boost::intrusive::optimize_size<true>,
                        boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
     timer_node() = default;

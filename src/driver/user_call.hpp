@@ -40,7 +40,7 @@ public:
     bool waiting() const noexcept { return static_cast<bool>(handler_); }
 
     /// The result must not wait for local copies (see `local_copy`), or is read from them.
-    void ahead_of_copies() noexcept { ahead_of_copies_ = true; }
+    void ahead_of_copies() noexcept { deadline_ = time_point::min(); }
 
     /// Limits how long completion waits for local copies.
     void set_deadline(time_point deadline) noexcept { deadline_ = deadline; }
@@ -59,7 +59,7 @@ public:
         if (!waiting())
             return;
         port& owner = *port_;
-        const bool wait = !ec && !ahead_of_copies_ && owner.copies_owe();
+        const bool wait = !ec && deadline_ != time_point::min() && owner.copies_owe();
         const time_point deadline = deadline_;
         handler_type handler = take();
         // This has destroyed the slot's function, which may be the caller: do not touch it.
@@ -80,7 +80,6 @@ private:
         std::swap(port_, other.port_);
         handler_.swap(other.handler_);  // Boost 1.81's move assignment never returns
         std::swap(deadline_, other.deadline_);
-        std::swap(ahead_of_copies_, other.ahead_of_copies_);
         relink();
         other.relink();
     }
@@ -108,7 +107,6 @@ private:
     port* port_ = nullptr;
     handler_type handler_;
     time_point deadline_ = time_point::max();
-    bool ahead_of_copies_ = false;
 };
 
 }  // namespace corozk::detail

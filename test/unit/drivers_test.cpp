@@ -184,7 +184,9 @@ TEST_CASE(
     error_code result;
     auto done = [&result](error_code ec, ownership) { result = ec; };
     detail::queue_of(p, settings)
-        .enter(detail::acquire_request(), "", detail::user_call<ownership>(p, done));
+        .enter(detail::acquire_request(),
+               std::make_shared<const std::string>(),
+               detail::user_call<ownership>(p, done));
     REQUIRE(p.asked().starts_with("create /l/"));
     const std::string node = p.front().path + "0000000007";
     p.front().sent_in = 1;

@@ -10,7 +10,7 @@ namespace corozk::detail {
 
 contender::contender(contention_queue& q,
                      const acquire_request& request,
-                     std::string data,
+                     contender_data data,
                      user_call<ownership> call)
     : port_(q.get_port()),
       queue_(&q),
@@ -76,7 +76,7 @@ void contender::turn_announced(watch_event_type type) noexcept {
 
 bool contender::will_be_proved(const local_node& n) noexcept {
     const auto& c = static_cast<const contender&>(n);
-    return c.watch_.certain() || c.proving_ || c.checking_ || c.converting_;
+    return c.watch_.certain() || c.proving || c.checking || c.converting;
 }
 
 void contender::own_node_touched(watch_event_type) noexcept {
@@ -100,18 +100,18 @@ void contender::expired() noexcept {
 void contender::wait_lost(user_call<error_code> call) {
     if (state != stage_type::granted && !lost_reason())
         return call.fail(boost::asio::error::operation_aborted);
-    held().wait_lost(std::move(call));
+    more().held.wait_lost(std::move(call));
 }
 
 void contender::wait_release_requested(user_call<> call) {
     if (state != stage_type::granted && !lost_reason())
         return call.fail(boost::asio::error::operation_aborted);
-    held().wait_release_requested(std::move(call));
+    more().held.wait_release_requested(std::move(call));
 }
 
 void contender::request_release() {
     if (state == stage_type::granted)
-        held().request_release();
+        more().held.request_release();
 }
 
 void contender::release(user_call<> call) {
@@ -134,7 +134,7 @@ void contender::inspect(const operation& look) {
     if (look.record.version == 0)
         return;
     if (has_release_request(look.answer, settings_->release_request))
-        held().request_release();
+        more().held.request_release();
 }
 
 }  // namespace corozk::detail

@@ -4,6 +4,7 @@
 #include "driver/member_watch.hpp"
 #include "driver/port.hpp"
 #include "recipe/contention/contention_node.hpp"
+#include "recipe/contention/contention_settings.hpp"
 #include "recipe/contention/owned.hpp"
 #include <corozk/detail/acquisition.hpp>
 #include <corozk/ownership.hpp>
@@ -16,7 +17,6 @@
 namespace corozk::detail {
 
 class contention_queue;
-struct contention_settings;
 
 /// A contender and the life of its node `<guid><kind><sequence>`. Users hold it; all state changes
 /// are made by its queue, which holds a reference while the node may exist.
@@ -27,7 +27,7 @@ class contender final : public local_node,
 public:
     contender(contention_queue& q,
               const acquire_request& request,
-              std::string data,
+              contender_data data,
               user_call<ownership> call);
 
     /// Cancels it: fails the call at once and deletes the node in the background.
@@ -59,7 +59,9 @@ public:
     void request_release();
 
     /// Why it was lost, or no error.
-    error_code lost_reason() const noexcept { return held_ ? held_->lost_reason() : error_code(); }
+    error_code lost_reason() const noexcept {
+        return extras_ ? extras_->held.lost_reason() : error_code();
+    }
 
     /// Null once it has left the queue.
     contention_queue* current_queue() const noexcept { return queue_; }
@@ -87,6 +89,7 @@ private:
         std::uint64_t span = 0;                ///< a tracer's, while it holds
         std::uint64_t proclamations = 0;
         std::uint64_t proclaimed = 0;
+        held_calls held;
         user_call<> gone;  ///< waits for the deletion of its node
 
         /// On the node that announces its turn, if it has waited for a remote contender.
@@ -103,30 +106,18 @@ private:
     std::shared_ptr<contender> heir() const { return extras_ ? extras_->heir : nullptr; }
     bool listens() const noexcept { return extras_ && extras_->turn; }
     bool replaces() const noexcept { return extras_ && extras_->replaced; }
-    held_calls& held() {
-        if (!held_)
-            held_ = std::make_unique<held_calls>();
-        return *held_;
-    }
 
     port& port_;
     contention_queue* queue_;  ///< null once it has left the queue
     std::shared_ptr<const contention_settings> settings_;
     std::shared_ptr<contender> self_;  ///< while the queue needs it
-    std::string data_;                 ///< of its node
-    operation* create_ = nullptr;      ///< in flight
-
-    // Operations on its node.
-    bool proving_ = false;        ///< a read is in flight
-    bool checking_ = false;       ///< a transaction that checks it is in flight
-    bool erase_unknown_ = false;  ///< the response to a delete was lost
-    bool converting_ = false;     ///< it is being replaced
+    contender_data data_;
+    operation* create_ = nullptr;  ///< in flight
 
     member_watch<contender, &contender::own_node_touched> watch_;  ///< on its node
     user_call<ownership> call_;
     std::shared_ptr<user_call<>> release_call_;
-    std::unique_ptr<held_calls> held_;  ///< created when needed
-    std::unique_ptr<extras> extras_;
+    std::unique_ptr<extras> extras_;  ///< created when needed
 };
 
 }  // namespace corozk::detail

@@ -18,7 +18,11 @@ namespace corozk::detail {
 using time_point = std::chrono::steady_clock::time_point;
 
 /// A place in a contention queue.
-class contention_node : public boost::intrusive::set_base_hook<>, public contention_entry {
+class contention_node
+    : public boost::intrusive::set_base_hook<boost::intrusive::optimize_size<true>>,
+      public contention_entry {
+    bool local_;  // in the padding of `contention_entry`
+
 public:
     explicit contention_node(bool local) noexcept : local_(local) {}
     contention_node(const contention_node&) = delete;
@@ -34,9 +38,6 @@ public:
 
 protected:
     ~contention_node() = default;
-
-private:
-    bool local_;
 };
 
 /// A contender of another session.
@@ -73,7 +74,13 @@ struct local_node : contention_node, boost::intrusive::list_base_hook<> {
     time_point since{};          ///< start of waiting, then of holding
     std::int32_t sequence = 0;
     stage_type state = stage_type::queued;
-    bool try_only = false;  ///< fails with `would_block` instead of waiting
+    bool try_only : 1 = false;  ///< fails with `would_block` instead of waiting
+
+    // Operations on its node.
+    bool proving : 1 = false;        ///< a read is in flight
+    bool checking : 1 = false;       ///< a transaction that checks it is in flight
+    bool erase_unknown : 1 = false;  ///< the response to a delete was lost
+    bool converting : 1 = false;     ///< it is being replaced
 
 protected:
     local_node() noexcept : contention_node(true) {}

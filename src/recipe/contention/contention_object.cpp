@@ -12,7 +12,7 @@ contention_object::contention_object(contention_settings settings,
                                      std::vector<std::string> kinds,
                                      std::string path)
     : settings_(std::move(settings)),
-      identity_(std::move(identity)),
+      identity_(std::make_shared<const std::string>(std::move(identity))),
       kinds_(std::move(kinds)),
       path_(path.empty() ? settings_.parent : std::move(path)) {
     // The root cannot be used, as it contains the server's own nodes.

@@ -26,7 +26,7 @@ public:
     virtual ~contention_object() = default;
 
     const std::string& path() const noexcept { return path_; }
-    const std::string& identity() const noexcept { return identity_; }
+    const contender_data& identity() const noexcept { return identity_; }
     const contention_settings& settings() const noexcept { return settings_; }
     const std::vector<std::string>& kinds() const noexcept { return kinds_; }
 
@@ -53,7 +53,7 @@ protected:
 
 private:
     contention_settings settings_;
-    std::string identity_;
+    contender_data identity_;
     std::vector<std::string> kinds_;
     std::string path_;
 };

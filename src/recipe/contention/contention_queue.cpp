@@ -48,7 +48,7 @@ contention_queue::contention_queue(contention_queues& owner,
 }
 
 std::shared_ptr<contender> contention_queue::enter(const acquire_request& request,
-                                                   std::string data,
+                                                   contender_data data,
                                                    user_call<ownership> call) {
     auto c = std::make_shared<contender>(*this, request, std::move(data), std::move(call));
     // A weak reference: the contender may be destroyed before the call.
@@ -77,7 +77,7 @@ void contention_queue::create(contender& c) {
         c, op_code::create, path_of(settings_->names.format(guid, c.kind, c.weight)));
     op.generation = 0;  // in any session
     op.mode = create_mode::ephemeral_sequential;
-    op.data = c.data_;
+    op.data = *c.data_;
     op.entries = settings_->entries;
     c.create_ = &op;
     port_.start(op);
@@ -230,7 +230,7 @@ void contention_queue::parent_changed(watch_event_type) noexcept {
 
 /// The head and those behind it whose turn it is as well, so that they need not wait for each other.
 void contention_queue::prove_some() {
-    if (head()->proving_ || head()->converting_)
+    if (head()->proving || head()->converting)
         return;
     prove(*head());
     for (const contender_ptr& c : to_prove())
@@ -246,16 +246,16 @@ std::vector<contention_queue::contender_ptr> contention_queue::to_prove() {
 
 /// Reads and watches the contender's node.
 void contention_queue::prove(contender& c) {
-    if (c.proving_ || c.converting_)
+    if (c.proving || c.converting)
         return;
-    c.proving_ = true;
+    c.proving = true;
     operation& op = ask_about<&contention_queue::proved>(c, op_code::get, c.path());
     op.attach(c.watch_);
     port_.start(op);
 }
 
 void contention_queue::proved(contender& c, operation& answer) {
-    c.proving_ = false;
+    c.proving = false;
     if (c.state != stage::waiting && c.state != stage::granted)
         return;
     if (answer.path != c.path()) {
@@ -282,7 +282,7 @@ void contention_queue::proved(contender& c, operation& answer) {
     if (c.state == stage::granted) {
         hold_ends(c, errc::ownership_lost);
         remove(c);
-        c.held().lose(errc::ownership_lost);
+        c.more().held.lose(errc::ownership_lost);
     } else {
         fail(c, errc::ownership_lost);
     }
@@ -405,7 +405,7 @@ void contention_queue::end_session() {
             hold_ends(*c, reason);
         fail(*c, reason);
         if (granted)
-            c->held().lose(reason);
+            c->more().held.lose(reason);
         if (release_call)
             release_call->complete(reason);
     }

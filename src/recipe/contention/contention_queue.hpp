@@ -34,7 +34,7 @@ public:
     ~contention_queue();
 
     std::shared_ptr<contender> enter(const acquire_request& request,
-                                     std::string data,
+                                     contender_data data,
                                      user_call<ownership> call);
 
     /// Replaces a holder's node by one of another kind in one step, with a new name but the same
@@ -45,7 +45,7 @@ public:
     /// `c` holds the new place. Fails with `would_deadlock` if that can never happen.
     void replace(const std::shared_ptr<contender>& c,
                  const acquire_request& request,
-                 std::string data,
+                 contender_data data,
                  user_call<ownership> call);
 
     port& get_port() noexcept { return port_; }

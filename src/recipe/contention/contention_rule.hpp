@@ -55,8 +55,8 @@ inline constexpr std::int64_t ahead_of_all = no_order + 1;
 struct contention_entry {
     std::int64_t order = 0;          ///< the sequence number, without wrap-around
     std::int64_t except = no_order;  ///< the place that this one replaces
-    std::uint8_t kind = 0;
     std::int32_t weight = 1;
+    std::uint8_t kind = 0;
 };
 
 using contention_entries = std::vector<contention_entry>;

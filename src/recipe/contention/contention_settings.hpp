@@ -7,9 +7,13 @@
 #include <corozk/types.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace corozk::detail {
+
+/// The data of a contender's node: the same for all contenders of an object.
+using contender_data = std::shared_ptr<const std::string>;
 
 /// The settings of a contention queue.
 struct contention_settings {

@@ -14,9 +14,9 @@ namespace corozk::detail {
 using stage = local_node::stage_type;
 
 void contention_queue::convert(const contender_ptr& c, std::uint8_t new_kind, user_call<> call) {
-    if (c->converting_ || c->replacement())
+    if (c->converting || c->replacement())
         return call.fail(errc::busy);
-    c->converting_ = true;
+    c->converting = true;
     start_driver(conversion(c, new_kind, cancellable(std::move(call), stops_waiting)));
 }
 
@@ -35,7 +35,7 @@ task<error_code> contention_queue::exchange_node(contender_ptr c,
         if (!ec) {
             c->inspect(old);
             transaction steps;
-            steps.create(new_path, c->data_, settings_->ephemeral());
+            steps.create(new_path, *c->data_, settings_->ephemeral());
             steps.erase(old_path, old.record.version);
             request multi(port_, steps, c->session);
             ec = co_await multi;
@@ -65,7 +65,7 @@ task<> contention_queue::conversion(contender_ptr c,
     std::string new_path = c->path_as(guid, new_kind);
     std::int64_t created = 0;
     error_code ec = co_await exchange_node(c, new_path, created);
-    c->converting_ = false;
+    c->converting = false;
     bool there = c->state == stage::granted || c->state == stage::releasing;
     if (!ec && there) {
         std::copy_n(guid.begin(), c->guid_text.size(), c->guid_text.begin());
@@ -86,10 +86,10 @@ task<> contention_queue::conversion(contender_ptr c,
 
 void contention_queue::replace(const contender_ptr& c,
                                const acquire_request& request,
-                               std::string data,
+                               contender_data data,
                                user_call<ownership> call) {
     auto earlier = c->replacement();
-    if (c->converting_ || (earlier && earlier->state != stage::unwanted))
+    if (c->converting || (earlier && earlier->state != stage::unwanted))
         return call.fail(errc::busy);
     auto later = enter(request, std::move(data), std::move(call));
     later->except = c->order;
@@ -128,7 +128,7 @@ task<> contention_queue::leave_place(contender_ptr c, contender_ptr heir) {
         last.version = old.record.version;
         ec = co_await last;
         if (is_outcome_unknown(ec))
-            c->erase_unknown_ = true;
+            c->erase_unknown = true;
         if (ec == zk_errc::bad_version || retry(port_, c->session).again(ec))
             continue;
         erased(*c, last);

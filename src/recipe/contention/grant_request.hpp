@@ -16,7 +16,7 @@ class grant_request {
 public:
     grant_request(contention_queue& where,
                   const acquire_request& what,
-                  std::string data,
+                  contender_data data,
                   signal& wake)
         : call_(where.get_port(), wake), gone_(where.get_port(), wake) {
         user_call<ownership> call(where.get_port(), call_.handler());

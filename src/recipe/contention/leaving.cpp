@@ -46,8 +46,8 @@ void contention_queue::release(contender& c) {
     bool held = c.state == stage::granted;
     if (held) {
         hold_ends(c, error_code());
-        if (c.held_)
-            c.held_->give_back();
+        if (c.extras_)
+            c.extras_->held.give_back();
     } else {
         stop_listening(c);
     }
@@ -60,7 +60,7 @@ void contention_queue::release(contender& c) {
 
 /// @param to_next whether another contender may be granted
 void contention_queue::erase(contender& c, bool to_next) {
-    if (c.converting_)
+    if (c.converting)
         return;  // its node has to be identified first
     erase_attached(c);
     if (contender_ptr heir = c.heir())
@@ -79,14 +79,14 @@ void contention_queue::hand_over(contender& from, std::vector<contender_ptr> to)
     transaction all;
     all.erase(from.path());
     for (const contender_ptr& next : to) {
-        next->checking_ = true;
+        next->checking = true;
         all.check(next->path());
     }
     operation& op = ask(op_code::multi,
                         from.path(),
                         [this, c = from.shared_from_this(), to = std::move(to)](operation& answer) {
                             for (const contender_ptr& next : to)
-                                next->checking_ = false;
+                                next->checking = false;
                             handed_over(*c, answer, to);
                         });
     op.steps = std::move(all).steps();
@@ -121,7 +121,7 @@ void contention_queue::handed_over(contender& from,
     if (answer.error && !is_session_lost(answer.error)) {
         // Not permitted, for example because the next node may not be read: delete it separately.
         if (is_outcome_unknown(answer.error))
-            from.erase_unknown_ = true;
+            from.erase_unknown = true;
         else if (to.empty())
             view_.announcement_failed(answer.error);
         return erase(from);
@@ -144,12 +144,12 @@ void contention_queue::erased(contender& c, operation& answer) {
     error_code result = answer.error;
     if (retry(port_, c.session).again(result)) {
         if (is_outcome_unknown(result))
-            c.erase_unknown_ = true;
+            c.erase_unknown = true;
         return erase(c);
     }
     if (result == zk_errc::no_node) {
         view_.distrust_sequences();
-        result = c.erase_unknown_ ? error_code() : make_error_code(errc::ownership_lost);
+        result = c.erase_unknown ? error_code() : make_error_code(errc::ownership_lost);
     } else if (result && !is_session_lost(result)) {
         view_.distrust_sequences();  // treated as a remote contender from here on
         port_.report(log_level::error,

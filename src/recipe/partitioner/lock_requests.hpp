@@ -26,8 +26,10 @@ public:
     std::unique_ptr<grant_request> make(const std::string& place, const std::string& data) const {
         contention_settings where = settings_in_format(
             known_recipe::lock, the_exclusive_rule, join_path(parent_, place), options_);
-        return std::make_unique<grant_request>(
-            queue_of(port_, where), acquire_request(), data, wake_);
+        return std::make_unique<grant_request>(queue_of(port_, where),
+                                               acquire_request(),
+                                               std::make_shared<const std::string>(data),
+                                               wake_);
     }
 
     /// Whether to make another one after such a failure.
