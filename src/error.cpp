@@ -61,8 +61,9 @@ constexpr std::pair<errc, const char*> errc_texts[] = {
     {errc::closed, "the client was closed (see its status for the reason) or never connected"},
     {errc::not_connected, "no connection within the time allowed; nothing was sent"},
     {errc::bad_path,
-     "bad path: it must begin with '/' and must not contain empty components, a trailing slash, "
-     "'.', '..' or control characters"},
+     "bad path or name: a path begins with '/' and has no empty components, no trailing slash, no "
+     "'.' or '..', and no characters that ZooKeeper does not allow; recipes need a node below the "
+     "root (the log says what is wrong)"},
     {errc::bad_host_list,
      "bad host list: write \"host:port,host:port/path\" with ports from 1 to 65535"},
     {errc::host_not_found,
@@ -77,8 +78,9 @@ constexpr std::pair<errc, const char*> errc_texts[] = {
     {errc::lease_expired,
      "the lease was not renewed in time, and the server may have deleted its node"},
     {errc::chroot_missing, "the client's root does not exist: create it first"},
-    {errc::bad_option, "invalid option; nothing was sent"},
-    {errc::not_supported, "corozk was built without this feature: use a build that has it"},
+    {errc::bad_option, "invalid option or argument: the log says which"},
+    {errc::not_supported,
+     "not supported by this build, or by this recipe or format: the log says what"},
     {errc::session_left_to_expire,
      "closed without confirmation by the server: the session's ephemeral nodes exist until it "
      "times out"},

@@ -25,7 +25,7 @@ struct certificates {
             done
             sign() { # name authority days names
                 openssl req -newkey rsa:2048 -nodes -keyout $1.key -out $1.csr -subj /CN=$1
-                printf "subjectAltName=$4\n" >$1.names
+                printf "subjectAltName=$4\n$5" >$1.names
                 openssl x509 -req -in $1.csr -CA $2.pem -CAkey $2.key -CAcreateserial \
                     -out $1.pem -days $3 -extfile $1.names
                 openssl pkcs12 -export -in $1.pem -inkey $1.key -out $1.p12 -passout pass:secret
@@ -35,6 +35,15 @@ struct certificates {
             sign expired ca -1 DNS:localhost,IP:127.0.0.1
             sign client ca 2 DNS:client
             sign stranger other 2 DNS:stranger
+            sign between ca 2 DNS:between 'basicConstraints=critical,CA:true\n'
+            sign below between 2 DNS:localhost,IP:127.0.0.1
+            sign outdated ca -1 DNS:outdated 'basicConstraints=critical,CA:true\n'
+            sign fresh outdated 2 DNS:localhost,IP:127.0.0.1
+            for one in below.between fresh.outdated; do # servers that send their authority's as well
+                cat ${one%.*}.pem ${one#*.}.pem >chain.pem
+                openssl pkcs12 -export -in chain.pem -inkey ${one%.*}.key -out ${one%.*}.p12 \
+                    -passout pass:secret
+            done
             openssl rsa -aes128 -in client.key -out locked.key -passout pass:open
             keytool -importcert -noprompt -alias ca -file ca.pem -keystore trust.p12 \
                 -storetype PKCS12 -storepass secret

@@ -326,9 +326,12 @@ public:
     }
 
     /**
-     * @brief Creates a persistent node and its ancestors, unless they exist.
+     * @brief Creates a node and its ancestors, unless they exist. All are created with the same
+     *        mode, `persistent` or `container`, and access control list.
      *
      * @completes `void(error_code)`
+     *
+     * @errors `errc::bad_option`: another mode, or a TTL.
      */
     template <class Token = default_token>
     auto ensure_path(std::string path, create_options options, Token&& token = Token{}) {

@@ -58,14 +58,14 @@ enum class zk_errc : int {
 enum class errc : int {
     closed = 1,      ///< The client was closed or destroyed.
     not_connected,   ///< No connection in time; nothing was sent.
-    bad_path,        ///< Relative, empty, trailing slash, `.` or `..`, control character.
+    bad_path,        ///< Not a path, or not a name, of a node that can be used here.
     bad_host_list,   ///< Empty, malformed, or a port out of range.
     host_not_found,  ///< None of the host names could be resolved.
     no_server,       ///< No server accepted a connection.
     server_silent,   ///< A server accepted, but did not establish a session in time.
     chroot_missing,  ///< The client's root (the path in the host list, or of `below`) is missing.
-    bad_option,      ///< Invalid option; nothing was sent.
-    not_supported,   ///< The library was built without it (TLS, SASL).
+    bad_option,      ///< Invalid option or argument; the log says which.
+    not_supported,   ///< By this build (TLS, SASL), recipe or format; the log says what.
     session_left_to_expire,  ///< Closed unconfirmed: ephemeral nodes exist until the timeout.
     ownership_lost,          ///< The lock, permit or leadership is no longer held.
     would_block,             ///< A `try_` operation would have to wait.

@@ -302,6 +302,13 @@ void client::start_ensure_path(const impl_ptr& impl,
                                handler_of<> handler) {
     if (!acceptable(impl, "ensure_path", path, path_problem(path), handler))
         return;
+    const bool permanent =
+        options.mode == create_mode::persistent || options.mode == create_mode::container;
+    if (!permanent || options.ttl.count() > 0) {
+        impl->log(log_level::warning,
+                  "ensure_path: the mode must be persistent or container, without a TTL");
+        return fail(impl, std::move(handler), errc::bad_option);
+    }
     auto call = cancellable(user_call<>(*impl, std::move(handler)), any_cancellation);
     impl->spawn(ensure_path_driver(
         *impl, std::move(path), std::move(entries), options.mode, std::move(call)));
@@ -490,8 +497,12 @@ void client::start_add_auth(const impl_ptr& impl,
                             std::string scheme,
                             std::string credential,
                             handler_of<> handler) {
-    if (!impl || scheme.empty())
-        return fail(impl, std::move(handler), impl ? errc::bad_option : errc::closed);
+    if (!impl)
+        return fail(impl, std::move(handler), errc::closed);
+    if (scheme.empty()) {
+        impl->log(log_level::warning, "add_auth: the scheme must not be empty");
+        return fail(impl, std::move(handler), errc::bad_option);
+    }
     auto remember = [s = impl.get(), auth = auth_info(scheme, credential)](operation& op) {
         if (!op.error)
             s->add_auth(auth);

@@ -207,6 +207,13 @@ public:
         log(level, text);
     }
 
+    /// Logs why a user's call is refused, in more words than its error code has. @return that code
+    template <class... Parts>
+    error_code reject(errc reason, const Parts&... parts) {
+        report(log_level::warning, parts...);
+        return reason;
+    }
+
     /// The port of all paths, if those of this one are relative to a node; otherwise this one.
     virtual port& whole() noexcept { return *this; }
 

@@ -272,10 +272,10 @@ private:
                                                                std::chrono::steady_clock::now());
         if (unknown != 0)
             problem_ = stream_->problem() + ", again, at " + not_asked_again(unknown);
-        else if (!conversation_->established() && !streams_.options().tls)
-            problem_ = stream_->problem() +
-                       " without a response (it may have no quorum, or this "
-                       "may be a port for TLS)";
+        else if (!conversation_->established() && !stream_->shaking_hands())
+            problem_ = stream_->problem() + " without a response (it may have no quorum, or " +
+                       (streams_.options().tls ? "require a client certificate)"
+                                               : "this may be a port for TLS)");
     }
 
     static std::string not_asked_again(operation_set unknown) {

@@ -21,7 +21,7 @@ namespace {
 namespace ssl = boost::asio::ssl;
 
 /// A PEM text of the options: from memory, or the content of a file.
-std::string pem(const char* option, const std::string& file, const std::string& text) {
+std::string pem_text(const char* option, const std::string& file, const std::string& text) {
     if (!file.empty() && !text.empty()) {
         throw std::runtime_error(std::string("set either ") + option + "_file or " + option +
                                  "_pem");
@@ -29,15 +29,31 @@ std::string pem(const char* option, const std::string& file, const std::string& 
     if (file.empty())
         return text;
     std::ifstream in(file, std::ios::binary);
+    std::string why = in ? "" : std::strerror(errno);
     std::ostringstream content;
-    if (in)
+    std::error_code unknown;
+    if (std::filesystem::is_directory(file, unknown))
+        why = "it is a directory";
+    else if (in)
         content << in.rdbuf();
-    if (!in || content.str().empty()) {
-        std::string why = in ? "it is empty" : std::strerror(errno);
+    if (why.empty() && content.str().empty())
+        why = "it is empty";
+    if (!why.empty()) {
         throw std::runtime_error(std::string("cannot read ") + option + "_file \"" + file +
                                  "\": " + why);
     }
     return content.str();
+}
+
+/// The text of an option, which must be PEM or empty.
+std::string pem(const char* option, const std::string& file, const std::string& text) {
+    std::string found = pem_text(option, file, text);
+    if (!found.empty() && found.find("-----BEGIN ") == found.npos) {
+        std::string what = file.empty() ? std::string(option) + "_pem"
+                                        : std::string(option) + "_file \"" + file + "\"";
+        throw std::runtime_error(what + " is not PEM: it has no line \"-----BEGIN ...\"");
+    }
+    return found;
 }
 
 /// `source` names the option in the error.
@@ -63,6 +79,9 @@ std::shared_ptr<ssl::context> make_context(const tls_options& options) {
         apply("the trusted authorities (ca_file, ca_pem)", [&](error_code& ec) {
             made->add_certificate_authority(boost::asio::buffer(authorities), ec);
         });
+        // What was named is trusted, also if another authority has signed it.
+        X509_STORE_set_flags(SSL_CTX_get_cert_store(made->native_handle()),
+                             X509_V_FLAG_PARTIAL_CHAIN);
     }
     if (options.system_authorities)
         apply("system_authorities", [&](error_code& ec) { made->set_default_verify_paths(ec); });

@@ -29,16 +29,29 @@ namespace ssl = boost::asio::ssl;
 using boost::asio::ip::tcp;
 using boost::system::error_code;
 
+/// The certificate that was examined last: the server's, or one of those above it.
+std::string certificate_name(X509_STORE_CTX* chain) {
+    X509* certificate = X509_STORE_CTX_get_current_cert(chain);
+    if (!certificate || X509_STORE_CTX_get_error_depth(chain) == 0)
+        return "its certificate";
+    std::array<char, 256> subject{};
+    X509_NAME_oneline(
+        X509_get_subject_name(certificate), subject.data(), static_cast<int>(subject.size()));
+    return std::string("the certificate of its authority ") + subject.data();
+}
+
 /// Why OpenSSL does not accept the server's certificate.
-std::string certificate_problem(int reason) {
+std::string certificate_problem(X509_STORE_CTX* chain) {
+    const int reason = X509_STORE_CTX_get_error(chain);
     switch (reason) {
         case X509_V_OK:
             return "its certificate was refused by the verify callback of the context in "
                    "client_options::tls";
         case X509_V_ERR_CERT_HAS_EXPIRED:
-            return "its certificate has expired";
+            return certificate_name(chain) + " has expired";
         case X509_V_ERR_CERT_NOT_YET_VALID:
-            return "its certificate is not valid yet (or the clock of this machine is wrong)";
+            return certificate_name(chain) +
+                   " is not valid yet (or the clock of this machine is wrong)";
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
         case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
@@ -47,8 +60,8 @@ std::string certificate_problem(int reason) {
             return "its certificate was signed by an unknown authority: trust it with ca_file or "
                    "ca_pem";
         default:
-            return std::string("its certificate is not accepted: ") +
-                   X509_verify_cert_error_string(reason);
+            return certificate_name(chain) +
+                   " is not accepted: " + X509_verify_cert_error_string(reason);
     }
 }
 
@@ -91,7 +104,11 @@ public:
         : context_(std::move(context)),
           stream_(executor, *context_),
           ready_(std::move(ready)),
-          name_(std::move(name)) {}
+          name_(std::move(name)) {
+        // Certificates, and the extension that names the server, have no final dot.
+        if (name_.ends_with('.'))
+            name_.pop_back();
+    }
 
     void connect(const endpoint& server) override {
         error_code failed;
@@ -134,7 +151,8 @@ public:
             bool closed =
                 failed_ == boost::asio::error::eof || failed_ == ssl::error::stream_truncated;
             // With TLS 1.3 the server checks the client's certificate after our handshake.
-            bool by_tls = failed_.category() == boost::asio::error::get_ssl_category();
+            bool by_tls = !closed && failed_.category() == boost::asio::error::get_ssl_category();
+            shaking_hands_ = by_tls;
             end(closed    ? connection_problem(boost::asio::error::eof)
                 : !by_tls ? connection_problem(failed_)
                           : handshake_problem(failed_));
@@ -207,7 +225,7 @@ private:
         if (auto users = SSL_CTX_get_verify_callback(context_->native_handle()))
             accepted = users(accepted ? 1 : 0, chain.native_handle()) == 1 && accepted;
         if (!accepted) {
-            refusal_ = certificate_problem(X509_STORE_CTX_get_error(chain.native_handle()));
+            refusal_ = certificate_problem(chain.native_handle());
         } else if (!ssl::host_name_verification(name_)(true, chain)) {
             accepted = false;
             refusal_ = "its certificate is not for \"" + name_ + "\"";

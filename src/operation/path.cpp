@@ -5,6 +5,7 @@
 
 #include <boost/locale/utf.hpp>
 
+#include <algorithm>
 #include <cstddef>
 
 namespace corozk {
@@ -118,6 +119,13 @@ std::string_view parent_path(std::string_view path) noexcept {
 std::string_view base_name(std::string_view path) noexcept {
     std::size_t slash = path.rfind('/');
     return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+bool is_at_or_below(std::string_view path, std::string_view ancestor) noexcept {
+    if (ancestor == "/")
+        return true;
+    return path.starts_with(ancestor) &&
+           (path.size() == ancestor.size() || path[ancestor.size()] == '/');
 }
 
 }  // namespace detail

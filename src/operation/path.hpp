@@ -21,4 +21,7 @@ std::string_view parent_path(std::string_view path) noexcept;
 /// "/a/b/c" gives "c".
 std::string_view base_name(std::string_view path) noexcept;
 
+/// "/a" is at or below "/a", and so is "/a/b", but not "/ab".
+bool is_at_or_below(std::string_view path, std::string_view ancestor) noexcept;
+
 }  // namespace corozk::detail

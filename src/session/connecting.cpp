@@ -33,6 +33,10 @@ std::string option_problem(const client_options& options) {
         {options.queue_timeout < 0ms, "queue_timeout must not be negative"},
         {options.session && (options.session->id == 0 || options.session->password.size() != 16),
          "session must have an id and a password of 16 bytes"},
+        {std::any_of(options.auth.begin(),
+                     options.auth.end(),
+                     [](const auth_info& a) { return a.scheme.empty(); }),
+         "auth must not have an empty scheme"},
         {options.max_request_size < 1024, "max_request_size must be at least 1024 bytes"},
     };
     for (const auto& [is_so, text] : problems) {
@@ -184,6 +188,7 @@ void session::report_unused_files() {
 /// The C client has lost its socket.
 void session::connection_down() {
     std::string why = link_.problem();
+    const bool by_tls = link_.shaking_hands();
     // Once there was a session, what fails at this side may succeed later: a KDC may be away.
     bool unauthenticated = link_.denied() || (link_.unauthenticated() && status().generation == 0);
     link_.close();
@@ -194,6 +199,8 @@ void session::connection_down() {
     if (connector_.attempting()) {
         if (logs(log_level::debug))
             log(log_level::debug, to_text(connector_.tried().back()) + ": " + why);
+        if (by_tls)
+            connector_.denied_by_tls();
         connector_.attempt_failed(why);
         advance();
     } else if (connector_.verifying() || connector_.open()) {
@@ -259,6 +266,7 @@ void session::verify_chroot() {
         if (!connector_.verifying() || is_session_lost(op.error) || is_outcome_unknown(op.error))
             return;
         if (op.error == zk_errc::no_node) {
+            connector_.root_missing();
             log(log_level::error,
                 "the parent znode \"" + connector_.hosts().chroot +
                     "\" of the host list does not exist: create it first");

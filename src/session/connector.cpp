@@ -59,6 +59,7 @@ error_code connect_problems::reason() const noexcept {
         case reach_type::attempted:
             return errc::no_server;
         case reach_type::handshake:
+        case reach_type::denied:
             return errc::tls_failed;
         default:
             return errc::server_silent;
@@ -292,6 +293,10 @@ void connector::shaking_hands() {
     problems_.presume(to_text(tried_.back()), "it did not answer the TLS handshake in time");
 }
 
+void connector::denied_by_tls() {
+    problems_.reached(connect_problems::reach_type::denied);
+}
+
 void connector::accepted() {
     problems_.reached(connect_problems::reach_type::accepted);
     problems_.presume(to_text(tried_.back()),
@@ -320,6 +325,10 @@ void connector::established(milliseconds timeout, bool read_only, time_point now
     due_ = time_point::max();
     problems_.reached(connect_problems::reach_type::accepted);
     problems_.presume(to_text(tried_.back()), "it did not say in time whether the chroot exists");
+}
+
+void connector::root_missing() {
+    problems_.note(to_text(tried_.back()), "it has no node " + hosts().chroot);
 }
 
 void connector::verified(bool read_only, time_point now) {

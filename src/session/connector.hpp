@@ -20,7 +20,13 @@ namespace corozk::detail {
 class connect_problems {
 public:
     /// The furthest stage that an attempt has reached.
-    enum class reach_type : std::uint8_t { none, attempted, handshake, accepted };
+    enum class reach_type : std::uint8_t {
+        none,
+        attempted,
+        handshake,
+        accepted,
+        denied,  ///< by TLS, which a server of TLS 1.3 may do after this side has agreed
+    };
 
     void reached(reach_type at_least) noexcept { reach_ = std::max(reach_, at_least); }
     void note(const std::string& where, const std::string& what);
@@ -91,10 +97,12 @@ public:
     void begin_round(time_point now);
     void resolved(std::size_t host, const std::string& problem, addresses found);
     void shaking_hands();   ///< the server of the attempt accepted the connection; TLS begins
+    void denied_by_tls();   ///< the attempt is about to fail, with a reason of TLS
     void accepted();        ///< the server of the attempt accepted the connection
     void authenticating();  ///< the server of the attempt waits for this side's SASL
     void attempt_failed(const std::string& why);
     void established(std::chrono::milliseconds timeout, bool read_only, time_point now);
+    void root_missing();
     void verified(bool read_only, time_point now);
     void connection_lost(time_point now);
     void found(const endpoint& server, time_point now);

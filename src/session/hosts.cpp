@@ -56,7 +56,12 @@ std::string parse_host(std::string_view text, host& out) {
     }
     if (name.empty())
         return "has no host name in " + quoted(text);
-    if (name.find_first_of(" \t\r\n@?#[]") != std::string_view::npos) {
+    auto is_strange = [](char c) {
+        const auto code = static_cast<unsigned char>(c);
+        return code <= ' ' || code == 0x7f ||
+               std::string_view("@?#[]").find(c) != std::string_view::npos;
+    };
+    if (std::any_of(name.begin(), name.end(), is_strange)) {
         return "has a malformed host name " + quoted(name);
     }
     unsigned number = 2181;

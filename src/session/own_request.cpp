@@ -2,6 +2,7 @@
 #include "session/own_request.hpp"
 
 #include "c_client/c_types.hpp"
+#include "operation/path.hpp"
 #include "operation/step_path.hpp"
 #include "wire/jute.hpp"
 
@@ -278,8 +279,11 @@ void take_response(operation& op, const reception& response, std::int64_t sessio
         case op_code::read_all:
             return read_reads(op, in);
         case op_code::ephemerals:
-            for (std::int32_t n = in.int32(); n > 0; --n)
-                op.names.push_back(std::string(in.string()));
+            // The server compares text: for "/a" it includes "/ab".
+            for (std::int32_t n = in.int32(); n > 0; --n) {
+                if (std::string path(in.string()); is_at_or_below(path, op.path))
+                    op.names.push_back(path);
+            }
             return;
         case op_code::count_descendants:
             op.record.num_children = in.int32();

@@ -160,6 +160,14 @@ bool session::logs(log_level level) const noexcept {
 void session::log(log_level level, std::string_view text) noexcept {
     if (!logs(level))
         return;
+    // Paths come from users: a message is one line nevertheless.
+    auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; };
+    std::string printable;
+    if (std::any_of(text.begin(), text.end(), is_control)) {
+        printable = text;
+        std::replace_if(printable.begin(), printable.end(), is_control, '?');
+        text = printable;
+    }
     if (options_.logger.write) {
         options_.logger.write(level, text);
     } else {

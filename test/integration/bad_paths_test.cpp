@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operation of every recipe refuses a path that cannot be, in the same words, and sends nothing.
+// Other refusals say in the log what is wrong.
 #include "client_fixture.hpp"
 #include "every_operation.hpp"
+#include <corozk.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -221,6 +223,108 @@ TEST_CASE("bad paths: a transaction's that goes with something that is held, whi
         co_await claim.acknowledge();
         co_await held.release();
     });
+}
+
+TEST_CASE("refusals: the log says what is wrong with an option or an argument, and where") {
+    boost::asio::io_context context;
+    std::string log;
+    auto body = [&]() -> awaitable<void> {
+        client_options options = quiet_options(the_hosts());
+        options.logger = logger(log_level::warning, [&](log_level, std::string_view text) {
+            log += std::string(text) + "\n";
+        });
+        client zk = co_await connected_client(options);
+        const std::string path = fresh_path();
+        auto before = zk.counters().requests;
+        auto refused = [&](error_code got, error_code expected, std::string words) {
+            INFO(log);
+            CHECK(got == expected);
+            CHECK_THAT(log, Catch::Contains(words));
+            CHECK(zk.counters().requests == before);
+            log.clear();
+        };
+        semaphore none(zk, path, 0);
+        auto [none_ec, no_permit] = co_await none.acquire(1, as_tuple());
+        refused(none_ec, errc::bad_option, "its limit is less than 1");
+        semaphore three(zk, path, 3);
+        auto [zero_ec, zero] = co_await three.acquire(0, as_tuple());
+        refused(zero_ec, errc::bad_option, "semaphore " + path + ": less than one permit");
+        auto [limit_ec] = co_await three.set_limit(0, as_tuple());
+        refused(limit_ec, errc::bad_option, "the limit is less than 1");
+        semaphore_options as_curator;
+        as_curator.compatibility = compatibility::curator;
+        semaphore leases(zk, path, 3, as_curator);
+        auto [two_ec, two] = co_await leases.acquire(2, as_tuple());
+        refused(two_ec, errc::not_supported, "one permit at a time");
+        auto [stored_ec] = co_await leases.set_limit(2, as_tuple());
+        refused(stored_ec, errc::not_supported, "this format stores no limit");
+
+        double_barrier nobody(zk, path, 0);
+        auto [size_ec] = co_await nobody.enter(as_tuple());
+        refused(size_ec, errc::bad_option, "double barrier " + path + ": its size is 0");
+        counter_options few_bits;
+        few_bits.bits = 32;
+        counter narrow(zk, path, few_bits);
+        auto [counter_ec, value] = co_await narrow.add(1, as_tuple());
+        refused(counter_ec, errc::bad_option, "counter " + path);
+        queue_options as_kazoo;
+        as_kazoo.compatibility = compatibility::kazoo;
+        priority_queue ranked(zk, path, as_kazoo);
+        auto [rank_ec] = co_await ranked.put("", 1000, as_tuple());
+        refused(rank_ec, errc::bad_option, "queue " + path + ": no such priority");
+        queue_options inside;
+        inside.control_path = path + "/control";
+        queue items(zk, path, inside);
+        auto [inside_ec] = co_await items.put("", as_tuple());
+        refused(inside_ec, errc::bad_path, path + "/control\" is inside the queue");
+        multi_lock empty(zk);
+        auto [empty_ec, nothing] = co_await empty.acquire(as_tuple());
+        refused(empty_ec, errc::bad_option, "it has no parts");
+        client other = co_await connected_client(quiet_options(the_hosts()));
+        multi_lock mixed(zk);
+        mixed.add(lock(other, path));
+        auto [mixed_ec, mix] = co_await mixed.acquire(as_tuple());
+        refused(mixed_ec, errc::bad_option, "\"" + path + "\" is of another client");
+        co_await other.close();
+        commit_coordinator vote(zk, path);
+        auto [sites_ec] = co_await vote.begin({}, "", as_tuple());
+        refused(sites_ec, errc::bad_option, "the sites must be at least one");
+        membership group(zk, path);
+        auto [name_ec] = co_await group.join("a/b", "", as_tuple());
+        refused(name_ec, errc::bad_path, "membership " + path + ": \"a/b\" is no name");
+        lock mutex(zk, path);
+        auto [break_ec] = co_await mutex.break_contender(path + "/nobody", as_tuple());
+        refused(break_ec, errc::bad_path, "not a contender of this recipe: " + path + "/nobody");
+        auto [scheme_ec] = co_await zk.add_auth("", "", as_tuple());
+        refused(scheme_ec, errc::bad_option, "the scheme must not be empty");
+
+        // Text of the user's: a line nevertheless.
+        lock forged(zk, "/a\ncorozk error: forged");
+        refused(error_code(), error_code(), "lock: path \"/a?corozk error: forged\"");
+        co_await zk.close();
+    };
+    run(context, body);
+    run_to_idle(context);
+}
+
+TEST_CASE("refusals: more permits than the limit says so, also when the limit is lowered") {
+    boost::asio::io_context context;
+    std::string log;
+    auto body = [&]() -> awaitable<void> {
+        client_options options = quiet_options(the_hosts());
+        options.logger = logger(log_level::warning, [&](log_level, std::string_view text) {
+            log += std::string(text) + "\n";
+        });
+        client zk = co_await connected_client(options);
+        const std::string path = fresh_path();
+        semaphore permits(zk, path, 2);
+        auto [ec, held] = co_await permits.acquire(3, as_tuple());
+        CHECK(ec == errc::bad_option);
+        CHECK_THAT(log, Catch::Contains(path + ": it requests more than the limit"));
+        co_await zk.close();
+    };
+    run(context, body);
+    run_to_idle(context);
 }
 
 }  // namespace corozk::testing::client_tests::bad_paths_test

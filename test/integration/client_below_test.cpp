@@ -32,6 +32,9 @@ TEST_CASE("client below: every operation has relative paths") {
         made = co_await view.create("/", "", sequential);
         CHECK(made.path == "/0000000001");
         CHECK(seen.exists(root + "/0000000001"));
+        create_options ephemeral;
+        ephemeral.mode = create_mode::ephemeral;
+        created_node beside = co_await zk.create(path + "2", "", ephemeral);
         auto owned = co_await view.ephemerals("/");
         std::sort(owned.begin(), owned.end());
         CHECK(owned == std::vector<std::string>{"/0000000001", "/a/s-0000000000"});

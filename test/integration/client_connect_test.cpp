@@ -155,6 +155,7 @@ TEST_CASE("connect: options that make no sense are refused at once") {
     with("close_timeout", [](client_options& o) { o.close_timeout = -1ms; });
     with("queue_timeout", [](client_options& o) { o.queue_timeout = -1ms; });
     with("max_request_size", [](client_options& o) { o.max_request_size = 1000; });
+    with("auth", [](client_options& o) { o.auth.emplace_back("", "carol:secret"); });
     for (auto& [name, options] : cases) {
         INFO(name);
         refusal r = refused(options);
@@ -218,6 +219,7 @@ TEST_CASE("connect: a folder that does not exist") {
     refusal r = refused(quiet_options(the_server().hosts() + "/no-such-folder/at-all"));
     CHECK(r.ec == errc::chroot_missing);
     CHECK_THAT(r.log, Contains("\"/no-such-folder/at-all\"") && Contains("create it first"));
+    CHECK_THAT(r.log, Contains("it has no node /no-such-folder/at-all"));
 }
 
 TEST_CASE("connect: silent and dead servers do not keep us from one that works") {

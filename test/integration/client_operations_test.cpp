@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -169,6 +170,28 @@ TEST_CASE("ensure_path: creates what is missing, leaves what is there") {
         CHECK(observer().exists(at_server(path + "/a/b/c")));
         auto [ec] = co_await zk.ensure_path("no/slash", create_options(), as_tuple());
         CHECK(ec == errc::bad_path);
+    });
+}
+
+TEST_CASE("ensure_path: only nodes that can have children, and stay, are ancestors") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        create_options container{.mode = create_mode::container};
+        co_await zk.ensure_path(path + "/container/a", container);
+        CHECK(observer().exists(at_server(path + "/container/a")));
+        for (create_mode mode : {create_mode::ephemeral,
+                                 create_mode::ephemeral_sequential,
+                                 create_mode::persistent_sequential,
+                                 create_mode::persistent_with_ttl,
+                                 create_mode::persistent_sequential_with_ttl}) {
+            create_options options{.mode = mode, .ttl = std::chrono::minutes(1)};
+            auto [ec] = co_await zk.ensure_path(path + "/x/a", options, as_tuple());
+            CHECK(ec == errc::bad_option);
+        }
+        create_options with_ttl{.ttl = std::chrono::minutes(1)};
+        auto [ec] = co_await zk.ensure_path(path + "/x/a", with_ttl, as_tuple());
+        CHECK(ec == errc::bad_option);
+        node_children there = co_await zk.children(path);
+        CHECK(there.names == std::vector<std::string>{"container"});
     });
 }
 
@@ -632,6 +655,11 @@ TEST_CASE("ephemerals, count_descendants, who_am_i") {
         CHECK(mine == std::vector<std::string>{path + "/e"});
         auto elsewhere = co_await zk.ephemerals(path + "/a");
         CHECK(elsewhere.empty());
+        // The server would take "/eb" for a node below "/e".
+        co_await zk.create(path + "/eb", "", ephemeral);
+        auto only = co_await zk.ephemerals(path + "/e");
+        CHECK(only == std::vector<std::string>{path + "/e"});
+        co_await zk.erase(path + "/eb");
         std::size_t below = co_await zk.count_descendants(path);
         CHECK(below == 3);
         auto [ec, count] = co_await zk.count_descendants(path + "/none", as_tuple());
@@ -704,7 +732,9 @@ TEST_CASE("bad paths: refused by every operation, in words") {
             auto children = co_await zk.watch_children(path, as_tuple());
             CHECK(std::get<0>(children) == errc::bad_path);
             REQUIRE(lines.size() == 13);
-            CHECK_THAT(lines[0], Contains("create: path \"" + path + "\""));
+            std::string shown = path;
+            std::replace(shown.begin(), shown.end(), '\n', '?');
+            CHECK_THAT(lines[0], Contains("create: path \"" + shown + "\""));
         }
         CHECK(zk.counters().requests == sent);
         try {

@@ -250,6 +250,39 @@ TEST_CASE("lock: run gives the body's result, and its exception") {
     });
 }
 
+TEST_CASE("lock: the body of run may release the lock, or move it elsewhere, and goes on") {
+    with_two([](client& one, client& two, std::string path) -> awaitable<void> {
+        lock l(one, path);
+        lock other(two, path);
+        auto release = [&](ownership& o) -> awaitable<int> {
+            co_await o.release();
+            ownership next = co_await other.acquire();
+            co_await next.release();
+            co_return 5;
+        };
+        int value = co_await l.run(release);
+        CHECK(value == 5);
+        auto drop = [&](ownership& o) -> awaitable<int> {
+            o = ownership();
+            ownership next = co_await other.acquire();
+            co_await next.release();
+            co_return 6;
+        };
+        value = co_await l.run(drop);
+        CHECK(value == 6);
+        ownership kept;
+        auto keep = [&](ownership& o) -> awaitable<void> {
+            kept = std::move(o);
+            co_return;
+        };
+        co_await l.run(keep);
+        CHECK(kept.valid());
+        auto [ec, none] = co_await other.try_acquire(as_tuple());
+        CHECK(ec == errc::would_block);
+        co_await kept.release();
+    });
+}
+
 TEST_CASE("lock: partial and total cancellation of run reach the body, and release the lock") {
     with_two([](client& one, client&, std::string path) -> awaitable<void> {
         using boost::asio::cancellation_type;

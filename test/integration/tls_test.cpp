@@ -30,8 +30,12 @@ namespace {
 
 /// A server with a plain port and one for TLS.
 struct secure_server {
-    explicit secure_server(std::string identity_ = "server", std::string client_auth_ = "need")
-        : identity(std::move(identity_)), client_auth(std::move(client_auth_)) {}
+    explicit secure_server(std::string identity_ = "server",
+                           std::string client_auth_ = "need",
+                           std::string version_ = "")
+        : identity(std::move(identity_)),
+          client_auth(std::move(client_auth_)),
+          version(std::move(version_)) {}
 
     std::string at(const std::string& host) const {
         return host + ":" + std::to_string(port.port());
@@ -49,11 +53,17 @@ struct secure_server {
         speak_tls(options, port.port(), identity, client_auth);
         options.config_lines.push_back(
             "authProvider.x509=org.apache.zookeeper.server.auth.X509AuthenticationProvider");
+        if (!version.empty()) {
+            options.config_lines.push_back("ssl.protocol=" + version);
+            options.config_lines.push_back("ssl.enabledProtocols=" + version);
+            options.config_lines.push_back("ssl.ciphersuites=TLS_AES_128_GCM_SHA256");
+        }
         return options;
     }
 
     std::string identity;
     std::string client_auth;
+    std::string version;  ///< empty: the server's default
     port_reservation port;
     server instance{settings()};
 };
@@ -201,9 +211,11 @@ TEST_CASE("tls: every mismatch says what it is") {
         sees(elsewhere.options(good, "localhost"), "is not for \"localhost\"");
     }
     {
-        INFO("expired");
+        INFO("expired, and signed by an authority that has");
         secure_server expired("expired");
-        sees(expired.options(good), "expired");
+        sees(expired.options(good), "its certificate has expired");
+        secure_server fresh("fresh");
+        sees(fresh.options(good), "the certificate of its authority /CN=outdated has expired");
     }
     {
         INFO("no client certificate, and one of an unknown authority");
@@ -225,6 +237,38 @@ TEST_CASE("tls: every mismatch says what it is") {
         options.tls.reset();
         sees(options, "TLS");
     }
+}
+
+TEST_CASE("tls: with version 1.3, too, who has no good certificate is told that TLS has failed") {
+    secure_server newer("server", "need", "TLSv1.3");
+    tls_options stranger = made().client();
+    stranger.certificate_file = made().file("stranger.pem");
+    stranger.key_file = made().file("stranger.key");
+    for (const tls_options& tls : {made().trusting("ca.pem"), stranger}) {
+        client_options options = newer.options(tls);
+        options.connect_timeout = 5s;
+        refusal r = refused(options);
+        CHECK(r.ec == errc::tls_failed);
+        CHECK_THAT(r.log, Catch::Contains("client's certificate"));
+    }
+    auto body = [](client& zk) -> awaitable<void> { co_await zk.exists("/"); };
+    with_client(newer.options(made().client()), body, 60s);
+}
+
+TEST_CASE("tls: an authority that was named is trusted, whoever has signed it") {
+    secure_server below("below", "none");
+    auto body = [](client& zk) -> awaitable<void> { co_await zk.exists("/"); };
+    for (const char* trusted : {"ca.pem", "between.pem", "below.pem"})
+        with_client(below.options(made().trusting(trusted)), body, 60s);
+    sees(below.options(made().trusting("other.pem")), "unknown authority");
+}
+
+TEST_CASE("tls: a name's final dot is not part of what a certificate is for") {
+    secure_server open("server", "none");
+    tls_options tls = made().trusting("ca.pem");
+    tls.server_name = "localhost.";
+    auto body = [](client& zk) -> awaitable<void> { co_await zk.exists("/"); };
+    with_client(open.options(tls), body, 60s);
 }
 
 TEST_CASE("tls: below version 1.2 no server is spoken to") {
@@ -413,7 +457,7 @@ TEST_CASE("tls: a replaced certificate that cannot be used leaves the previous o
         };
         std::ofstream(certificate, std::ios::trunc) << "no certificate";
         co_await reconnects();
-        says("the client certificate (certificate_file, certificate_pem)");
+        says("certificate_file \"" + certificate.string() + "\" is not PEM");
         co_await reconnects();
         CHECK(log.empty());
         std::ofstream(certificate, std::ios::trunc) << "";
@@ -464,6 +508,9 @@ TEST_CASE("tls: settings that cannot be used are refused before anything is sent
     CHECK_THAT(problem([](tls_options& o) { o.ca_file.clear(); }), Contains("system_authorities"));
     CHECK_THAT(problem([](tls_options& o) { o.ca_file = "/none"; }),
                Contains("cannot read ca_file \"/none\": No such file"));
+    CHECK_THAT(problem([](tls_options& o) { o.ca_file = "/"; }), Contains("it is a directory"));
+    CHECK_THAT(problem([](tls_options& o) { o.ca_file = made().file("server.p12"); }),
+               Contains("is not PEM"));
     CHECK_THAT(problem([](tls_options& o) { o.key_file.clear(); }), Contains("its key"));
     CHECK_THAT(problem([](tls_options& o) { o.ca_pem = "also"; }),
                Contains("either ca_file or ca_pem"));

@@ -64,6 +64,8 @@ TEST_CASE("hosts: each kind of malformed list says what is wrong, and where") {
     CHECK_THAT(problem_of("a:2181,b c:2181"), Contains("malformed host name") && Contains("b c"));
     CHECK_THAT(problem_of("user@a:2181"), Contains("malformed host name"));
     CHECK_THAT(problem_of("a]:2181"), Contains("malformed host name"));
+    CHECK_THAT(problem_of("a\x01:2181"), Contains("malformed host name"));
+    CHECK_THAT(problem_of("a\x7f:2181"), Contains("malformed host name"));
     CHECK_THAT(problem_of("[::1:2181"), Contains("closing ']'"));
     CHECK_THAT(problem_of("[::1]2181"), Contains("behind ']'"));
     CHECK_THAT(problem_of("::1"), Contains("brackets"));

@@ -147,6 +147,16 @@ TEST_CASE("path: joined and taken apart") {
     }
 }
 
+TEST_CASE("path: at or below another") {
+    CHECK(is_at_or_below("/a", "/a"));
+    CHECK(is_at_or_below("/a/b/c", "/a"));
+    CHECK_FALSE(is_at_or_below("/ab", "/a"));
+    CHECK_FALSE(is_at_or_below("/", "/a"));
+    CHECK_FALSE(is_at_or_below("/a", "/a/b"));
+    CHECK(is_at_or_below("/", "/"));
+    CHECK(is_at_or_below("/a", "/"));
+}
+
 TEST_CASE("path: relative to a root") {
     const path_root root("/app");
     for (std::string path : {"/", "/a", "/a/b"})

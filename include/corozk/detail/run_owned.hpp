@@ -9,6 +9,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -46,6 +47,20 @@ boost::asio::awaitable<void> run_body(Body& body,
     }
 }
 
+/// Waits until the ownership is lost, not until the body gives it up. @return why
+template <class Owned>
+boost::asio::awaitable<error_code> wait_until_lost(Owned& held) {
+    auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
+    auto end = co_await held.wait_lost(tuple);  // the error, the reason, and what else there is
+    if (!std::get<0>(end))
+        co_return std::get<1>(end);
+    // Only the end of the body cancels this.
+    boost::asio::steady_timer never(co_await boost::asio::this_coro::executor,
+                                    boost::asio::steady_timer::time_point::max());
+    co_await never.async_wait(tuple);
+    co_return error_code();
+}
+
 /// Runs the body until it ends or the ownership is lost. Throws the body's exception, and
 /// `operation_aborted` if it was cancelled.
 /// @return why it was lost, if that came first.
@@ -55,18 +70,14 @@ boost::asio::awaitable<error_code> run_until_lost(Body& body,
                                                   std::optional<Value>& result,
                                                   const call_site& where) {
     using namespace boost::asio::experimental::awaitable_operators;
-    auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
     std::exception_ptr failure;
     // The first to end cancels the other; both have ended when the race is over.
     auto race = co_await (open_to_cancellation(run_body<Value>(body, held, result, failure)) ||
-                          open_to_cancellation(held.wait_lost(tuple)));
+                          open_to_cancellation(wait_until_lost(held)));
     boost::asio::cancellation_state state = co_await boost::asio::this_coro::cancellation_state;
     const bool cancelled = state.cancelled() != boost::asio::cancellation_type::none;
-    if (race.index() == 1 && !cancelled) {
-        const auto& end = std::get<1>(race);  // the error, the reason, and what else there is
-        if (!std::get<0>(end))
-            co_return std::get<1>(end);
-    }
+    if (race.index() == 1 && !cancelled)
+        co_return std::get<1>(race);
     // On exceptions, the destructor of `held` releases it.
     if (failure)
         std::rethrow_exception(failure);
@@ -90,9 +101,12 @@ boost::asio::awaitable<Value> run_owned(boost::asio::awaitable<Owned> acquisitio
     const call_site where(operation, std::move(path));
     if (error_code reason = co_await run_until_lost<stored>(body, held, result, where))
         throw error(reason, where.operation, where.path);
-    auto [ec] = co_await held.release(boost::asio::as_tuple(boost::asio::use_awaitable));
-    if (ec)
-        throw error(ec, where.operation, where.path);
+    // The body may have released it, or moved it elsewhere.
+    if (held) {
+        auto [ec] = co_await held.release(boost::asio::as_tuple(boost::asio::use_awaitable));
+        if (ec)
+            throw error(ec, where.operation, where.path);
+    }
     if constexpr (!std::is_void_v<Value>)
         co_return std::move(*result);
 }

@@ -129,7 +129,7 @@ bool can_start(const std::shared_ptr<double_barrier_impl>& impl,
         return false;
     if (impl->size != 0)
         return true;
-    immediate_result<>(impl->executor(), std::move(handler), errc::bad_option);
+    refuse(impl, std::move(handler), impl->reject(errc::bad_option, "its size is 0"));
     return false;
 }
 

@@ -31,7 +31,8 @@ std::size_t failed_step(const request& multi) {
 void configuration_core::publish(configuration_parts parts, std::unique_ptr<pending_call<>> call) {
     for (const auto& [name, data] : parts) {
         if (!good_part_name(layout_, name))
-            return call->fail(errc::bad_path);
+            return call->fail(port_.reject(
+                errc::bad_path, "configuration ", path_, ": no name of a part: \"", name, "\""));
         // Besides the part: paths, the check of the writer, a version's parent.
         std::size_t size = data.size() + name.size() + 2 * path_.size() + publish_overhead;
         if (size > port_.max_request_size())

@@ -16,10 +16,12 @@ contention_object::contention_object(contention_settings settings,
       kinds_(std::move(kinds)),
       path_(path.empty() ? settings_.parent : std::move(path)) {
     // The root cannot be used, as it contains the server's own nodes.
-    if (path_problem(path_) || path_ == "/")
-        problem_ = errc::bad_path;
+    if (const char* text = path_problem(path_))
+        refuse_all(errc::bad_path, text);
+    else if (path_ == "/")
+        refuse_all(errc::bad_path, "is the root: name a parent");
     else if (settings_.names.infixes.empty() && !settings_.names.counts_everything)
-        problem_ = errc::bad_option;  // no such format
+        refuse_all(errc::bad_option, "cannot be used: that library has no such recipe");
 }
 
 void contention_object::enter(port& p, const acquire_request& request, handler_type handler) const {
@@ -54,24 +56,25 @@ error_code find_held(const contention_callee& of,
     if (!held)
         return errc::ownership_lost;
     found = std::dynamic_pointer_cast<contender>(held);
-    if (!found || &found->owner_port() != &port_of(*of.owner))
-        return errc::bad_option;
+    port& p = port_of(*of.owner);
+    if (!found || &found->owner_port() != &p)
+        return p.reject(errc::bad_option, of.impl->path(), ": the ownership is of another kind");
     if (found->stage() != contender::stage_type::granted)
         return errc::ownership_lost;
     const contention_settings& here = of.impl->settings();
     const contention_settings& there = found->current_queue()->settings();
     bool same = there.parent == here.parent && there.rule == here.rule;
-    return same ? error_code() : make_error_code(errc::bad_option);
+    if (!same)
+        return p.reject(errc::bad_option, here.parent, ": the ownership is of ", there.parent);
+    return {};
 }
 
 contention_recipe::contention_recipe(const client& c, impl_ptr impl, const char* recipe)
     : recipe_object(c.implementation(), impl->path(), impl) {
-    if (problem_of(session_, impl_) != errc::bad_path)
-        return;
-    const char* problem = path_problem(path());
-    if (!problem)
-        problem = "is the root: name a parent";
-    port_of(*session_).report(log_level::warning, recipe, ": path \"", path(), "\" ", problem);
+    if (session_ && impl_->problem_text()) {
+        port_of(*session_).report(
+            log_level::warning, recipe, ": path \"", path(), "\" ", impl_->problem_text());
+    }
 }
 
 acquisition contention_recipe::part_of(acquire_request what) const {
@@ -88,7 +91,7 @@ void contention_recipe::start_acquire(const callee& of,
                                       handler_of<ownership> handler) {
     error_code ec = problem_of(of.owner, of.impl);
     if (!ec)
-        ec = of.impl->refusal(what);
+        ec = of.impl->refusal(port_of(*of.owner), what);
     if (ec)
         return refuse<ownership>(of.owner, ec, std::move(handler));
     of.impl->enter(port_of(*of.owner), what, std::move(handler));

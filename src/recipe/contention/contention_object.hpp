@@ -33,8 +33,11 @@ public:
     /// Why no operation can be started, or no error.
     error_code problem() const noexcept { return problem_; }
 
-    /// Why such a request can never be granted, or no error.
-    virtual error_code refusal(const acquire_request&) const { return {}; }
+    /// The same in words, or null.
+    const char* problem_text() const noexcept { return problem_text_; }
+
+    /// Why such a request can never be granted, which is then logged, or no error.
+    virtual error_code refusal(port&, const acquire_request&) const { return {}; }
 
     /// The settings of a contender's queue, if it belongs to this object.
     virtual const contention_settings& settings_of(const std::string&) const { return settings_; }
@@ -49,9 +52,14 @@ public:
     virtual void enter(port& p, const acquire_request& request, handler_type handler) const;
 
 protected:
-    error_code problem_;
+    void refuse_all(errc code, const char* text) noexcept {
+        problem_ = code;
+        problem_text_ = text;
+    }
 
 private:
+    error_code problem_;
+    const char* problem_text_ = nullptr;
     contention_settings settings_;
     contender_data identity_;
     std::vector<std::string> kinds_;

@@ -42,8 +42,8 @@ task<> guarded_commit(port& p,
 
 task<> synced_read(port& p, std::string path, user_call<node_data> call) {
     auto shared = cancellable(std::move(call), any_cancellation);
-    if (path_problem(path)) {
-        shared->fail(errc::bad_path);
+    if (const char* problem = path_problem(path)) {
+        shared->fail(p.reject(errc::bad_path, "get: path \"", path, "\" ", problem));
         co_return;
     }
     request get(p, op_code::get, path);

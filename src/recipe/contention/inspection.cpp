@@ -133,7 +133,8 @@ task<> break_contender(port& p, contention_settings settings, std::string path, 
     bool contender_of_ours =
         parent_path(path) == settings.parent && settings.names.parse(base_name(path));
     if (!contender_of_ours) {
-        shared->complete(errc::bad_path);
+        shared->complete(
+            p.reject(errc::bad_path, "break_contender: not a contender of this recipe: ", path));
         co_return;
     }
     error_code ec = co_await erase_contender(p, settings, std::move(path));

@@ -16,7 +16,8 @@ namespace {
 /// @return `no_node` if the contender does not exist
 task<error_code> write_request(port& p, const contention_settings& settings, std::string path) {
     if (parent_path(path) != settings.parent || !settings.names.parse(base_name(path))) {
-        co_return make_error_code(errc::bad_path);
+        co_return p.reject(
+            errc::bad_path, "request_release: not a contender of this recipe: ", path);
     }
     bool doubtful = false;
     for (;;) {

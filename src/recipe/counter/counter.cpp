@@ -73,7 +73,7 @@ public:
 
     void enqueue(entry e) {
         if (!format_)
-            return e.call.fail(errc::bad_option);
+            return e.call.fail(reject_format());
         waiting_.push_back(std::move(e));
         if (running_)
             return;
@@ -93,6 +93,9 @@ public:
     }
 
     bool has_format() const noexcept { return format_.has_value(); }
+    error_code reject_format() const {
+        return reject(errc::bad_option, "that library has no counter of so many bits");
+    }
 
     // What `next` tells.
     std::int64_t describe(const node_view& node) const {
@@ -462,7 +465,7 @@ void counter::start_next(const impl_ptr& impl, value_handler handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
     if (!impl->has_format())
-        return detail::refuse(impl, std::move(handler), errc::bad_option);
+        return detail::refuse(impl, std::move(handler), impl->reject_format());
     detail::start_telling(impl, std::move(handler));
 }
 

@@ -80,9 +80,11 @@ void start_deadlock_search(const std::shared_ptr<deadlock_search>& search,
     if (!s)
         ec = errc::closed;
     for (const auto& place : search->places) {
-        bool bad = path_problem(place.path) || place.path == "/";
-        if (!ec && bad)
-            ec = errc::bad_path;
+        const char* problem = place.path == "/" ? "is the root" : path_problem(place.path);
+        if (!ec && problem) {
+            ec = detail::port_of(*s).reject(
+                errc::bad_path, "find_deadlocks: path \"", place.path, "\" ", problem);
+        }
     }
     if (ec)
         return refuse<wait_graph>(s, ec, std::move(handler));

@@ -69,7 +69,10 @@ task<> write_identity(detail::port& s,
     const std::string& request_text = impl->settings().release_request;
     error_code ec;
     if (has_release_request(identity, request_text))
-        ec = errc::bad_option;
+        ec = s.reject(errc::bad_option,
+                      "election.proclaim: the last line of an identity must not be \"",
+                      request_text,
+                      "\"");
     retry attempts(s, generation);
     while (!ec) {
         request get(s, op_code::get, path, generation);

@@ -148,11 +148,15 @@ void multi_lock::start_acquire(const session_ptr& s,
     if (!s)
         ec = errc::closed;
     else if (parts.empty())
-        ec = errc::bad_option;
+        ec = detail::port_of(*s).reject(errc::bad_option, "multi_lock: it has no parts");
     for (const acquisition& part : parts) {
         paths.push_back(part.path());
-        if (!ec && part.owner() != s)
-            ec = part.owner() ? errc::bad_option : errc::closed;
+        if (!ec && !part.owner())
+            ec = errc::closed;
+        if (!ec && part.owner() != s) {
+            ec = detail::port_of(*s).reject(
+                errc::bad_option, "multi_lock: \"", part.path(), "\" is of another client");
+        }
     }
     if (auto twice = named_twice(paths); !ec && twice) {
         ec = errc::would_deadlock;

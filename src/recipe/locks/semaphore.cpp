@@ -56,16 +56,20 @@ public:
           gate_(make_gate(path, options)),
           // Curator does not store its limit.
           compared_(options.compatibility == compatibility::curator) {
-        if (!problem_ && limit_ < 1)
-            problem_ = errc::bad_option;
+        if (!problem() && limit_ < 1)
+            refuse_all(errc::bad_option, "cannot be used: its limit is less than 1");
     }
 
-    error_code refusal(const acquire_request& request) const override {
+    error_code refusal(detail::port& p, const acquire_request& request) const override {
         if (request.weight < 1)
-            return errc::bad_option;
+            return p.reject(errc::bad_option, "semaphore ", path(), ": less than one permit");
         // Other libraries have single leases; acquiring them one by one would be hold-and-wait.
-        if (gate_ && request.weight > 1)
-            return errc::not_supported;
+        if (gate_ && request.weight > 1) {
+            return p.reject(errc::not_supported,
+                            "semaphore ",
+                            path(),
+                            ": in this format, one permit at a time");
+        }
         return {};
     }
 
@@ -158,7 +162,8 @@ private:
         if (!ec)
             self->compared_ = true;
         if (!ec && request.weight > limit.value)
-            ec = errc::bad_option;
+            ec = s.reject(
+                errc::bad_option, "semaphore ", self->path(), ": it requests more than the limit");
         if (ec)
             waiting->call.fail(ec);
         if (!waiting->call.waiting())
@@ -194,14 +199,16 @@ task<> write_limit(detail::port& p,
                    std::shared_ptr<const contention_object> impl,
                    std::int32_t limit,
                    user_call<> user) {
+    error_code refused;
     if (limit < 1) {
-        user.fail(errc::bad_option);
-        co_return;
+        refused =
+            p.reject(errc::bad_option, "semaphore ", impl->path(), ": the limit is less than 1");
+    } else if (impl->settings().initial_limit == 0) {
+        refused = p.reject(
+            errc::not_supported, "semaphore ", impl->path(), ": this format stores no limit");
     }
-    if (impl->settings().initial_limit == 0) {
-        user.fail(errc::not_supported);
-        co_return;
-    }
+    if (refused)
+        co_return user.fail(refused);
     auto call = cancellable(std::move(user), stops_waiting);
     call->complete(co_await change_limit(p, impl->settings(), limit));
 }

@@ -24,7 +24,7 @@ void shared_lock::start_downgrade(const callee& of, const owned_ptr& held, handl
     std::shared_ptr<contender> c;
     error_code ec = find_held(of, held, c);
     if (!ec && c->kind != write_kind)
-        ec = errc::bad_option;
+        ec = c->owner_port().reject(errc::bad_option, "downgrade: held by a reader: ", c->path());
     if (ec)
         return refuse<>(of.owner, ec, std::move(handler));
     c->current_queue()->convert(c, read_kind, user_call<>(c->owner_port(), std::move(handler)));
@@ -37,7 +37,7 @@ void shared_lock::start_upgrade(const callee& of,
     std::shared_ptr<contender> c;
     error_code ec = find_held(of, held, c);
     if (!ec && c->kind != read_kind)
-        ec = errc::bad_option;
+        ec = c->owner_port().reject(errc::bad_option, "upgrade: held by a writer: ", c->path());
     if (ec)
         return refuse<>(of.owner, ec, std::move(handler));
     // The result is not a new ownership: `held` itself becomes the writer.

@@ -205,8 +205,10 @@ void membership::start_join(const impl_ptr& impl,
         name = p.new_guid();
     const compatibility whose = impl->options.compatibility;
     std::string node = detail::join_path(impl->path(), detail::member_node(whose, name));
-    if (name.find('/') != name.npos || !detail::path_is_good(p, "membership", node)) {
-        return detail::refuse(impl, std::move(handler), errc::bad_path);
+    if (!detail::is_node_name(name)) {
+        return detail::refuse(impl,
+                              std::move(handler),
+                              impl->reject(errc::bad_path, "\"", name, "\" is no name of a node"));
     }
     // A membership that ends in the background does not block the next one under another name.
     bool idle = !impl->own || !impl->own->wanted();

@@ -180,7 +180,8 @@ void name_service::start_register(const impl_ptr& impl,
     if (!detail::can_start(impl, name, path, handler))
         return;
     if (value.empty()) {
-        return detail::refuse(impl, std::move(handler), errc::bad_option);
+        return detail::refuse(
+            impl, std::move(handler), impl->reject(errc::bad_option, "the value is empty"));
     }
     detail::port& p = impl->get_port();
     detail::kept_node* ours = impl->kept.find(path);

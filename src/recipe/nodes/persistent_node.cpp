@@ -104,8 +104,13 @@ void persistent_node::start_keep(const impl_ptr& impl,
                                  handler_of<> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
-    if (!impl->good_options)
-        return detail::refuse(impl, std::move(handler), errc::bad_option);
+    if (!impl->good_options) {
+        return detail::refuse(
+            impl,
+            std::move(handler),
+            impl->reject(errc::bad_option,
+                         "the mode must be ephemeral, persistent, or persistent with a TTL"));
+    }
     impl->own->keep(std::move(data),
                     impl->wait_for_predecessor,
                     std::move(handler),

@@ -102,8 +102,10 @@ private:
     task<> serve(entry& e) {
         const attempt_record& record = e.state->record;
         const bool changes = e.writes && record.writes();
-        if (e.writes && record.fault())
+        if (e.writes && record.fault()) {
+            port_.report(log_level::warning, "transaction_attempt: ", record.fault_text());
             co_return e.call->fail(record.fault());
+        }
         for (bool apart = false;; apart = true) {
             const attempt_steps steps(record, changes, apart);
             exactly_once_outcome outcome;

@@ -39,8 +39,11 @@ const std::string* attempt_record::missing(const std::string& path) const {
 }
 
 bool attempt_record::valid(const std::string& path) {
-    if (path_problem(path) && !fault_)
+    const char* problem = path_problem(path);
+    if (problem && !fault_) {
         fault_ = errc::bad_path;
+        fault_text_ = "path \"" + path + "\" " + problem;
+    }
     return !fault_;
 }
 
@@ -53,6 +56,7 @@ void attempt_record::create(std::string path, std::string data, const create_opt
         return;
     if (is_sequential(options.mode) || has_ttl(options.mode) != (options.ttl.count() > 0)) {
         fault_ = errc::bad_option;
+        fault_text_ = "create " + path + ": a sequential mode, or a TTL and another mode";
         return;
     }
     if (!written_.contains(path))

@@ -49,6 +49,7 @@ public:
 
     /// Why the writes are invalid.
     error_code fault() const noexcept { return fault_; }
+    const std::string& fault_text() const noexcept { return fault_text_; }
 
     std::size_t reads() const noexcept { return reads_.size(); }
     bool writes() const noexcept { return !writes_.empty(); }
@@ -70,6 +71,7 @@ private:
     std::map<std::string, std::size_t> proofs_;  ///< the first write of a path, if it creates it
     transaction writes_;
     error_code fault_;
+    std::string fault_text_;
 };
 
 enum class attempt_verdict : std::uint8_t {

@@ -60,8 +60,9 @@ void partitioner_impl::join(std::string name,
             return is_node_name(r);
         });
     if (!good) {
-        p.report(log_level::error, "partitioner: a name is not that of a node");
-        return refuse(here, std::move(handler), errc::bad_path);
+        return refuse(here,
+                      std::move(handler),
+                      reject(errc::bad_path, "a resource or a member has no name of a node"));
     }
     participation_.join(std::move(name), std::move(handler), deadline);
     wake_.set();

@@ -34,8 +34,8 @@ public:
                             options.identity,
                             {"read", "write"}),
           options_(std::move(options)) {
-        if (!problem_ && options_.ageing < 0)
-            problem_ = errc::bad_option;
+        if (!problem() && options_.ageing < 0)
+            refuse_all(errc::bad_option, "cannot be used: ageing is negative");
     }
 
     const priority_lock_options& options() const noexcept { return options_; }

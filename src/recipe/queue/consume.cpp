@@ -102,7 +102,9 @@ task<error_code> queue_consumer::claim() {
         } else if (ec == zk_errc::no_node) {
             index_.forget_listing();
         } else if (ec == zk_errc::no_children_for_ephemerals) {
-            result = errc::not_supported;
+            result = port_.reject(errc::not_supported,
+                                  "queue.consume: an ephemeral item cannot be claimed: ",
+                                  attempt->get.path);
         } else {
             result = ec;
         }

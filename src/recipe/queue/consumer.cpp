@@ -15,7 +15,8 @@ constexpr std::size_t most_watched = 256;
 
 void queue_consumer::enqueue(consumer_call call) {
     if (!settings_->names.exist())
-        return call.result.fail(errc::bad_option);
+        return call.result.fail(port_.reject(
+            errc::bad_option, "queue ", settings_->path, ": that library has no such queue"));
     call.number = index_.call_begins(call.no_wait);
     calls_.push(std::move(call));
     start();

@@ -32,7 +32,8 @@ error_code unless_transient(error_code ec) {
 void queue_producer::enqueue(put_call put) {
     const queue_options& options = settings_->options;
     if (!settings_->names.allows(put.rank))
-        return put.call->fail(errc::bad_option);
+        return put.call->fail(port_.reject(
+            errc::bad_option, "queue ", settings_->path, ": no such priority, time or format"));
     if (put.items.empty())
         return put.call->complete(error_code());
     std::size_t overhead = settings_->path.size();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "operation/path.hpp"
 #include "recipe/queue/consumer.hpp"
 #include "recipe/queue/producer.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
@@ -27,8 +28,11 @@ public:
                                                     std::move(s))) {}
 
     bool path_is_good() const {
-        return recipe_core::path_is_good() &&
-               detail::path_is_good(port_, "queue", settings_->options.control_path);
+        const std::string& control = settings_->options.control_path;
+        if (!recipe_core::path_is_good() || !detail::path_is_good(port_, "queue", control))
+            return false;
+        return !is_at_or_below(control, path()) ||
+               refuse_path(port_, "queue", control, "is inside the queue: set control_path");
     }
 
     void stop() noexcept override {

@@ -33,9 +33,9 @@ protected:
     ~waiting_call_base() = default;
 };
 
-/// Logs why a path is rejected, in more detail than the error code.
+/// Logs what is wrong with a path. @return false
 inline bool refuse_path(port& p, const char* recipe, const std::string& path, const char* problem) {
-    p.report(log_level::error, recipe, ": the path \"", path, "\" ", problem);
+    p.reject(errc::bad_path, recipe, ": the path \"", path, "\" ", problem);
     return false;
 }
 
@@ -68,6 +68,12 @@ public:
 
     const std::string& path() const noexcept { return path_; }
     bool path_is_good() const { return detail::path_is_good(port_, recipe_, path_); }
+
+    /// Logs why a call is refused. @return the code
+    template <class... Parts>
+    error_code reject(errc reason, const Parts&... parts) const {
+        return port_.reject(reason, recipe_, " ", path_, ": ", parts...);
+    }
 
     bool stopped() const noexcept { return stopped_; }
 

@@ -222,7 +222,8 @@ void commit_coordinator::start_begin(const impl_ptr& impl,
     header.payload = std::move(payload);
     std::size_t limit = impl->get_port().max_request_size();
     if (!detail::sites_are_good(header.sites)) {
-        problem = errc::bad_option;
+        problem = impl->reject(errc::bad_option,
+                               "the sites must be at least one, each once, with names of nodes");
     } else if (decision > limit || detail::format_header(header).size() + 2 * impl->path().size() +
                                            detail::decision_overhead >
                                        limit) {

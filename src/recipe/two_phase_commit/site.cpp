@@ -390,7 +390,7 @@ void commit_site::start_join(const impl_ptr& impl,
     if (impl->joining || impl->own.has_node || impl->outcome) {
         detail::refuse(impl, std::move(handler), errc::busy);
     } else if (!detail::sites_are_good({impl->own.name})) {
-        detail::refuse(impl, std::move(handler), errc::bad_path);
+        detail::refuse(impl, std::move(handler), impl->reject(errc::bad_path, "no name of a site"));
     } else {
         impl->joining = true;
         p.spawn(detail::join_driver(impl, std::move(handler), limit.from(p.now())));
