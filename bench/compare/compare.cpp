@@ -152,7 +152,7 @@ boost::asio::awaitable<void> run_compare(job& j) {
         if (!is_wanted(*c, j.wanted.only))
             continue;
         any = true;
-        comparison_run run(j, observers.front(), *c, peers);
+        comparison_run run(j, observers.front(), *c, peers, j.wanted.repeat);
         co_await run.run();
         for (std::size_t i = 0; i < run.parts().size(); ++i) {
             details.add(run.parts()[i], i, run.entries());

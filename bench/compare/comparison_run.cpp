@@ -12,8 +12,9 @@ namespace corozk::bench {
 comparison_run::comparison_run(job& j,
                                client& observer,
                                comparison& c,
-                               std::deque<contender>& peers)
-    : job_(j), observer_(observer), comparison_(c), parts_(c.parts()) {
+                               std::deque<contender>& peers,
+                               std::size_t repeat)
+    : job_(j), observer_(observer), comparison_(c), repeat_(repeat), parts_(c.parts()) {
     add(bare, "bare C loop", nullptr);
     add(ours, "corozk", nullptr);
     for (contender& peer : peers) {
@@ -23,7 +24,7 @@ comparison_run::comparison_run(job& j,
 }
 
 boost::asio::awaitable<void> comparison_run::run() {
-    for (std::size_t i = 0; i < job_.wanted.repeat; ++i) {
+    for (std::size_t i = 0; i < repeat_; ++i) {
         for (compared& e : entries_) {
             if (e.failure.empty())
                 co_await run_once(e);
@@ -48,7 +49,7 @@ void comparison_run::add(std::string implementation, std::string title, contende
         row.set("implementation", e.implementation).set("title", e.title);
         if (!parts_[i].operation.empty())
             row.set("operation", parts_[i].operation);
-        row.set("processes", 1).set("threads", 1).set("repeat", job_.wanted.repeat);
+        row.set("processes", 1).set("threads", 1).set("repeat", repeat_);
     }
     entries_.push_back(std::move(e));
 }

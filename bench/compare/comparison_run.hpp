@@ -9,6 +9,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <cstddef>
 #include <deque>
 #include <string>
 #include <vector>
@@ -30,7 +31,11 @@ public:
     static constexpr const char* ours = "ours";
     static constexpr const char* bare = "c_client";
 
-    comparison_run(job& j, client& observer, comparison& c, std::deque<contender>& peers);
+    comparison_run(job& j,
+                   client& observer,
+                   comparison& c,
+                   std::deque<contender>& peers,
+                   std::size_t repeat);
 
     boost::asio::awaitable<void> run();
 
@@ -48,6 +53,7 @@ private:
     job& job_;
     client& observer_;
     comparison& comparison_;
+    std::size_t repeat_;
     std::vector<comparison_part> parts_;
     std::vector<compared> entries_;
 };

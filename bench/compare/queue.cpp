@@ -108,7 +108,10 @@ public:
     std::string family() const override { return "queue passes"; }
 
     std::vector<comparison_part> parts() const override {
-        return {rate(fmt::format("queue, {} sessions: put and take", clients_), "pass")};
+        return {
+            rate(fmt::format("queue, {}: put + take",
+                             clients_ == 1 ? "1 session" : fmt::format("{} sessions", clients_)),
+                 "put + take")};
     }
 
     void describe(result& row) const override {

@@ -28,7 +28,10 @@ public:
 
     std::vector<comparison_part> parts() const override {
         comparison_part part;
-        part.title = fmt::format("{}, {} sessions in turns", recipe_, clients_);
+        part.title =
+            fmt::format("{}, {}, in turns",
+                        recipe_,
+                        clients_ == 1 ? "1 session" : fmt::format("{} sessions", clients_));
         part.key = latency_key_ + ".p50";
         part.key_p99 = latency_key_ + ".p99";
         part.per = "handover";

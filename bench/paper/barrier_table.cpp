@@ -45,6 +45,7 @@ result barriers_row(const job& j,
                     std::size_t barriers,
                     std::size_t clients) {
     result row;
+    row.set("experiment", "barrier_table");
     row.set("implementation", implementation).set("recipe", "double_barrier");
     row.set("case", fmt::format("{} barriers", barriers)).set("barriers", barriers);
     row.set("waiters", clients).set("sessions", clients);

@@ -55,19 +55,18 @@ void growth_table::add(const comparison_part& part,
         s.slower_with_most = row.median("times_corozk");
         row.add("growth", figure / s.figure_of_fewest);
         auto per = [&](const char* what) { return fmt::format("{}_per_{}", what, part.per); };
-        bool is_peer = e.implementation != comparison_run::ours &&
-                       e.implementation != comparison_run::bare;
-        table_.add({"  " + e.title,
-                    figure_with_spread(part, row),
-                    part.key_p99.empty() ? "" : cell(row, part.key_p99, microseconds_text),
-                    clients > s.fewest ? ratio_text(row.median("growth")) : "",
-                    is_peer ? cell(row, "times_corozk", ratio_text) : "",
-                    e.implementation == comparison_run::bare
-                        ? ""
-                        : cell(row, "floor_ratio", ratio_text),
-                    cell(row, per("requests"), figure_text),
-                    cell(row, per("notifications"), figure_text),
-                    cell(row, per("bytes"), bytes_text)});
+        bool is_peer =
+            e.implementation != comparison_run::ours && e.implementation != comparison_run::bare;
+        table_.add(
+            {"  " + e.title,
+             figure_with_spread(part, row),
+             part.key_p99.empty() ? "" : cell(row, part.key_p99, microseconds_text),
+             clients > s.fewest ? ratio_text(row.median("growth")) : "",
+             is_peer ? cell(row, "times_corozk", ratio_text) : "",
+             e.implementation == comparison_run::bare ? "" : cell(row, "floor_ratio", ratio_text),
+             cell(row, per("requests"), figure_text),
+             cell(row, per("notifications"), figure_text),
+             cell(row, per("bytes"), bytes_text)});
     }
 }
 
@@ -84,7 +83,8 @@ std::string growth_table::str() const {
                             ratio_text(s.slower_with_fewest),
                             clients_text(s.fewest));
         if (s.most > s.fewest)
-            text += fmt::format(", {} with {}", ratio_text(s.slower_with_most), clients_text(s.most));
+            text +=
+                fmt::format(", {} with {}", ratio_text(s.slower_with_most), clients_text(s.most));
         text += "\n";
     }
     return text + remarks_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "closed_contest.hpp"
 #include "contest_rows.hpp"
+#include "help.hpp"
 #include "paper/barriers.hpp"
 #include "paper/experiments.hpp"
 #include "paper/waiting_consumers.hpp"
@@ -114,10 +115,11 @@ boost::asio::awaitable<std::string> play_herd(job& j) {
             j.results.push_back(std::move(row));
         }
     }
-    co_return t.str() +
-        "\nqueue: consumers wait at an empty queue, an item is put, and all that it causes at the "
-        "consumers is counted, until all is quiet; lock: each client acquires it and releases it "
-        "again and again. Each client has a session of its own\n";
+    co_return t.str() + "\n" +
+        wrapped(
+            "queue: consumers wait at an empty queue, an item is put, and all that it causes "
+            "at the consumers is counted, until all is quiet; lock: each client acquires it "
+            "and releases it again and again. Each client has a session of its own");
 }
 
 }  // namespace corozk::bench

@@ -32,15 +32,14 @@ boost::asio::awaitable<void> run_paper(job& j) {
     std::string output;
     for (auto names = j.wanted.experiments; !names.empty();) {
         const publication* by = find_experiment(names.front()).by;
-        auto others = std::stable_partition(
-            names.begin(), names.end(), [by](const std::string& n) {
-                return find_experiment(n).by == by;
-            });
+        auto others = std::stable_partition(names.begin(), names.end(), [by](const std::string& n) {
+            return find_experiment(n).by == by;
+        });
         std::vector<std::string> these(names.begin(), others);
         names.erase(names.begin(), others);
         std::string text = co_await play(j, std::move(these));
-        output += "\n" + text + "\n" + wrapped(std::string(by->reference) + ":") +
-                  wrapped(by->claim, 2);
+        output +=
+            "\n" + text + "\n" + wrapped(std::string(by->reference) + ":") + wrapped(by->claim, 2);
     }
     j.output = heading(j) + output;
 }
@@ -76,12 +75,16 @@ command paper_command() {
         "paper",
         "experiments that others have published, played again: barriers, counters, queues, locks",
         "--experiment barrier_table is section 5.3 of \"ZooKeeper: Wait-free coordination for "
-        "Internet-scale systems\" (USENIX ATC 2010): each of --members clients, in a session of its "
-        "own, enters --barriers double barriers one after the other, and then leaves them. Shown is "
-        "the average time for a client to finish, beside that of the paper's table 3, by the recipes "
+        "Internet-scale systems\" (USENIX ATC 2010): each of --members clients, in a session of "
+        "its "
+        "own, enters --barriers double barriers one after the other, and then leaves them. Shown "
+        "is "
+        "the average time for a client to finish, beside that of the paper's table 3, by the "
+        "recipes "
         "page's double barrier (textbook) and by corozk's; up to half an hour. "
         "counter, queue, barrier and election are the recipes of \"Extensible Distributed "
-        "Coordination\" (EuroSys 2015) as more and more --clients use them, by corozk and by Curator "
+        "Coordination\" (EuroSys 2015) as more and more --clients use them, by corozk and by "
+        "Curator "
         "(--peers). herd counts the requests and notifications of which \"Addressing the ZooKeeper "
         "Synchronization Inefficiency\" (ICDCN 2013) is about: at a queue, a double barrier, and a "
         "lock. locks is how long clients wait for a lock of several systems (--systems) and "
