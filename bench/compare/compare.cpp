@@ -165,8 +165,7 @@ boost::asio::awaitable<void> run_compare(job& j) {
     }
     if (!any)
         throw std::runtime_error("--only: no comparison is named like that");
-    for (const contender& peer : peers)
-        j.facts[fmt::format("{}_version", peer.kind().name)] = boost::json::string(peer.version());
+    note_versions(j, peers);
     co_await stage::close(observers);
     j.output = heading(j) + "\n" + details.str() + "\n" + summary.str();
     j.output +=

@@ -88,4 +88,9 @@ std::deque<contender> find_contenders(job& j, std::string& remarks) {
     return peers;
 }
 
+void note_versions(job& j, const std::deque<contender>& peers) {
+    for (const contender& peer : peers)
+        j.facts[fmt::format("{}_version", peer.kind().name)] = boost::json::string(peer.version());
+}
+
 }  // namespace corozk::bench

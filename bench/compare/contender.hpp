@@ -56,4 +56,7 @@ private:
 /// Those that are wanted and installed; `remarks` says what is missing.
 std::deque<contender> find_contenders(job& j, std::string& remarks);
 
+/// In the facts about the run; each tells its version when it has been started.
+void note_versions(job& j, const std::deque<contender>& peers);
+
 }  // namespace corozk::bench

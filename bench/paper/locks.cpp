@@ -82,6 +82,7 @@ boost::asio::awaitable<std::string> play_locks(job& j) {
             j.results.push_back(std::move(e.rows.front()));
         }
     }
+    note_versions(j, peers);
     co_await stage::close(observers);
     missing += servers.remarks();
     if (!missing.empty())

@@ -68,6 +68,7 @@ boost::asio::awaitable<std::string> play_recipes(job& j, std::span<const std::st
             }
         }
     }
+    note_versions(j, peers);
     co_await stage::close(observers);
     std::string text = table.str();
     for (const auto& name : names) {
