@@ -77,10 +77,10 @@ std::string growth_table::str() const {
         const auto& [subject, title] = k;
         if (s.slower_with_fewest == 0 || title == "corozk" || title == "bare C loop")
             continue;
-        text += fmt::format("{}: {} is {} slower than corozk with {}",
+        text += fmt::format("{}: corozk is {} as quick as {} with {}",
                             subject,
-                            title,
                             ratio_text(s.slower_with_fewest),
+                            title,
                             clients_text(s.fewest));
         if (s.most > s.fewest)
             text +=

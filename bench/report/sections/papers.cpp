@@ -60,7 +60,8 @@ section paper_herd_section() {
         "operation cause?";
     s.method =
         "Consumers wait at an empty queue for items that come one by one, clients pass through "
-        "double barriers, and contend for a lock, with a session each. All that an operation causes "
+        "double barriers, and contend for a lock, with a session each. All that an operation "
+        "causes "
         "is counted.";
     s.reading =
         "Whether requests grow with the clients. The paper's figures were not checked, and it has "
