@@ -38,7 +38,8 @@ public:
         double seconds = co_await all.finish(title_of(setup_) + ": in turns", done_, total);
         auto used = use_of(clients_) - before;
 
-        auto n = static_cast<double>(total);
+        auto n = static_cast<double>(acquires_.size());
+        r.add("turns", n);
         r.add("handovers_per_s", n / seconds);
         r.add("handover_us.p50", handovers_.p50()).add("handover_us.p99", handovers_.p99());
         r.add("handover_us.max", handovers_.max());

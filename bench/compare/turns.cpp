@@ -72,6 +72,7 @@ public:
         row.add("handover_us.p50", times.p50()).add("handover_us.p99", times.p99());
         row.add("handover_us.max", times.max());
         add_latencies(row, turns, "acquire_us");
+        row.add("turns", turns.operations);
         row.add("handovers_per_s", turns.operations / turns.seconds);
         add_phase(row, turns, "handover", turns.operations);
     }

@@ -92,7 +92,7 @@ boost::asio::awaitable<std::string> play_locks(job& j) {
             "locks: how long each client waits for the lock, which it releases at once and "
             "wants again. Each has a session of its own. etcd is spoken to through its JSON "
             "gateway; whoever tries first has Redis's lock, so that one client may have it "
-            "again and again");
+            "again and again. Bare C loop: a delete in one session -> the event in another");
 }
 
 }  // namespace corozk::bench

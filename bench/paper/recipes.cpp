@@ -74,8 +74,7 @@ boost::asio::awaitable<std::string> play_recipes(job& j, std::span<const std::st
     for (const auto& name : names) {
         if (name == "queue")
             text += fmt::format(
-                "queue: published: {:.0f} times slower on the server as it is than by an extension "
-                "of it\n",
+                "queue: published: an extension of the server is {:.0f} x as quick as the recipe\n",
                 published_queue_ratio);
     }
     if (!missing.empty())
@@ -86,6 +85,9 @@ boost::asio::awaitable<std::string> play_recipes(job& j, std::span<const std::st
             "barrier: until all are inside, and out again; election: from the end of a term to "
             "the next one's beginning, where each leads, resigns and stands again. Each client "
             "has a session of its own, and of the peers a thread") +
+        wrapped(
+            "bare C loop: conditional sets; creates and deletes, as many on their way as there are "
+            "clients; a delete in one session -> the event in another") +
         wrapped(
             "of the fewest clients': how many times as much as with them, of rates as of times");
 }

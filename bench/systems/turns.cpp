@@ -35,6 +35,7 @@ public:
 
     void add_to(result& r) const {
         auto n = static_cast<double>(acquires_.size());
+        r.add("turns", n);
         r.add("handovers_per_s", n / to_seconds(ended_at_ - began_));
         r.add("handover_us.p50", handovers_.p50()).add("handover_us.p99", handovers_.p99());
         r.add("acquire_us.p50", acquires_.p50()).add("acquire_us.p99", acquires_.p99());
