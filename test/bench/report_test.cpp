@@ -103,6 +103,26 @@ TEST_CASE("report: the paper's times are beside those of the recipes") {
     CHECK(contains(script, "50 clients"));
 }
 
+TEST_CASE("report: what becomes of recipes as clients become more is a line, from one client on") {
+    reported r;
+    array rows;
+    for (int clients : {1, 5}) {
+        rows.push_back(object{{"workload", "paper_recipes"},
+                              {"experiment", "counter"},
+                              {"implementation", "ours"},
+                              {"recipe", "counter"},
+                              {"waiters", clients},
+                              {"sessions", clients},
+                              {"growth", 1.0 / clients},
+                              {"ops_per_s", 7'000 / clients}});
+    }
+    REQUIRE(r.make(rows) == 0);
+    CHECK(contains(r.section("Recipes as clients become more"), "<td>0.20 x</td>"));
+    std::string script = r.script("paper-rate-counter");
+    CHECK(contains(script, "\n1 7000\n"));
+    CHECK(contains(script, "\n5 1400\n"));
+}
+
 TEST_CASE("report: systems are bars, and a death has a picture of its own") {
     reported r;
     array rows;

@@ -37,7 +37,8 @@ section paper_recipes_section() {
                 .y_title = "per second",
                 .key = "ops_per_s",
                 .workload = "paper_recipes",
-                .x_title = "clients"},
+                .x_title = "clients",
+                .group_key = ""},
                {.name = "paper-term",
                 .title = "Passing {} on",
                 .caption = "Median time from the end of a term to the beginning of the next.",
@@ -46,7 +47,8 @@ section paper_recipes_section() {
                 .key = "handover_us.p50",
                 .scale = 1e-6,
                 .workload = "paper_recipes",
-                .x_title = "clients"}};
+                .x_title = "clients",
+                .group_key = ""}};
     return s;
 }
 
@@ -79,7 +81,8 @@ section paper_herd_section() {
                 .y_title = "requests",
                 .key = "requests_per_operation",
                 .workload = "paper_herd",
-                .x_title = "clients"}};
+                .x_title = "clients",
+                .group_key = ""}};
     return s;
 }
 
@@ -111,7 +114,8 @@ section paper_locks_section() {
                 .key = "acquire_us.p50",
                 .scale = 1e-6,
                 .workload = "paper_locks",
-                .x_title = "clients"}};
+                .x_title = "clients",
+                .group_key = ""}};
     return s;
 }
 
