@@ -3,6 +3,7 @@
 
 #include "compare/peer_kind.hpp"
 #include "contest.hpp"
+#include "paper/experiment_kind.hpp"
 #include "safety/fault.hpp"
 #include "systems/system_kind.hpp"
 
@@ -278,12 +279,16 @@ constexpr std::array options{
            [](settings& s, std::string_view v) { s.consumers = to_numbers(v, 1, 100'000); }},
     option{"--clients",
            "N[,N...]",
-           "how many add at the same time",
+           "how many add to the counter, or use what is measured, at the same time",
            [](settings& s, std::string_view v) { s.clients = to_numbers(v, 1, 10'000); }},
     option{"--sites",
            "N[,N...]",
            "how many sites take part, each with a session of its own",
            [](settings& s, std::string_view v) { s.sites = to_numbers(v, 1, 1'000); }},
+    option{"--experiment",
+           "NAME[,NAME...]",
+           "barrier_table (default), counter, queue, barrier, election, herd, locks, all",
+           [](settings& s, std::string_view v) { s.experiments = to_names(v, all_experiments()); }},
     option{"--members",
            "N[,N...]",
            "how many enter and leave together",
@@ -298,8 +303,9 @@ constexpr std::array options{
            [](settings& s, std::string_view v) { s.nodes = to_numbers(v, 1, 100'000); }},
     option{"--peers",
            "NAME[,NAME...]",
-           "beside whom: curator, kazoo, zookeeper (the recipes in its own jars), all (default, "
-           "but not of `herd`), none; one that is not installed is left out, with a word about the "
+           "beside whom: curator (default of `paper`), kazoo, zookeeper (the recipes in its own "
+           "jars), all (default, but not of `herd`), none; one that is not installed is left out, "
+           "with a word about the "
            "package",
            [](settings& s, std::string_view v) { s.peers = to_names(v, all_peers()); }},
     option{"--systems",

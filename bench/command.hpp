@@ -43,6 +43,7 @@ std::span<const command> all_commands();
 
 command demo_command();
 command judge_command();
+command paper_command();
 command watch_command();
 command safety_command();
 command sizing_command();
@@ -62,7 +63,6 @@ boost::asio::awaitable<void> run_queue(job& j);
 boost::asio::awaitable<void> run_counter(job& j);
 boost::asio::awaitable<void> run_two_phase_commit(job& j);
 boost::asio::awaitable<void> run_barrier(job& j);
-boost::asio::awaitable<void> run_paper(job& j);
 boost::asio::awaitable<void> run_cache(job& j);
 boost::asio::awaitable<void> run_semaphore(job& j);
 boost::asio::awaitable<void> run_compare(job& j);

@@ -56,13 +56,6 @@ void defaults_of_barrier(settings& s) {
     s.repeat = 5;
 }
 
-void defaults_of_paper(settings& s) {
-    s.members = {50, 100, 200};
-    s.barriers = {200, 400, 800, 1'600};
-    s.implementations = {"textbook", "ours"};
-    s.repeat = 1;
-}
-
 void defaults_of_cache(settings& s) {
     s.nodes = {100, 1'000};
     s.operations = 1'000;
@@ -267,20 +260,7 @@ std::span<const command> all_commands() {
                 {"--members", "--sessions"},
                 defaults_of_barrier,
                 run_barrier},
-        command{
-            "paper",
-            "the experiment of ZooKeeper's paper with double barriers, beside its published times",
-            "Each of --members clients, in a session of its own, enters --barriers barriers one "
-            "after the other, and then leaves them one after the other: section 5.3 of "
-            "\"ZooKeeper: "
-            "Wait-free coordination for Internet-scale systems\" (USENIX ATC 2010). Shown is the "
-            "average time for a client to finish, beside that of the paper's table 3, by the "
-            "recipes page's double barrier (textbook) and by corozk's. The paper's machines were "
-            "others: what says something is the ratio of the two that run here, and the requests "
-            "for each operation. Up to half an hour.",
-            {"--members", "--barriers", "--implementation"},
-            defaults_of_paper,
-            run_paper},
+        paper_command(),
         command{
             "cache",
             "from another session's write to the cache's new state",

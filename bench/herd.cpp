@@ -6,6 +6,7 @@
 #include "erase_tree.hpp"
 #include "lock_crowd.hpp"
 #include "neighbours.hpp"
+#include "quiet.hpp"
 #include "table.hpp"
 #include "time_limit.hpp"
 
@@ -29,8 +30,6 @@ namespace {
 
 /// Releases come at a steady pace, whoever's lock it is; if one takes longer, at once after it.
 constexpr auto release_interval = std::chrono::milliseconds(100);
-
-constexpr auto look_interval = std::chrono::milliseconds(2);
 
 /// All queue, then the lock is released now and then, and who has released it queues again: what
 /// does each release stir up, and what does a client notice of it that has nothing to do with it?
@@ -156,24 +155,18 @@ private:
     }
 
     boost::asio::awaitable<void> pause() {
-        co_await until(clock::now() + look_interval);
+        co_await until(clock::now() + quiet_interval);
         if (problem_)
             std::rethrow_exception(problem_);
     }
 
-    /// Until nothing has been on its way for a while; a server that lags tells of it later.
-    boost::asio::awaitable<void> quiet(int looks = 25) {
-        session_use seen;
-        looks += static_cast<int>(stage_.lag() / look_interval);
-        for (int still = 0; still < looks;) {
-            co_await pause();
-            auto now = use_of(clients_);
-            bool same = now.on_their_way == 0 && now.requests == seen.requests &&
-                        now.notifications == seen.notifications;
-            still = same ? still + 1 : 0;
-            seen = now;
+    /// Until nothing has been on its way for a while.
+    auto quiet(int looks = 25) {
+        return until_quiet(stage_, clients_, looks, [this] {
+            if (problem_)
+                std::rethrow_exception(problem_);
             stage_.shown().update(this->label("releasing"));
-        }
+        });
     }
 
     session_use before_;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t capacity_sets = 100'000;
 constexpr std::size_t capacity_in_flight = 500;
-constexpr auto settling = std::chrono::seconds(1);
+constexpr auto load_settling = std::chrono::seconds(1);
 
 /// Sets a second, many on their way at a time: what one server on this machine can do while the
 /// client that asks for it has its share.
@@ -53,7 +53,7 @@ boost::asio::awaitable<void> measure_at(job& j, double capacity, std::size_t loa
     if (load > 0) {
         double rate = capacity * static_cast<double>(load) / 100;
         others = j.on.at_rate(open_loop::request::set, rate);
-        co_await until_passed(*others, clock::now() + settling);
+        co_await until_passed(*others, clock::now() + load_settling);
     }
     double bare_rate = std::chrono::duration<double>(1) / paced_interval;
     auto bare = j.on.at_rate(open_loop::request::set, bare_rate);

@@ -12,7 +12,7 @@ namespace corozk::bench {
 // What commands measure of corozk, for those that put it beside something else. Each adds one
 // repetition of its figures to the row, without any floor.
 
-enum class queue_work { put, put_many, take, consume };
+enum class queue_work { put, put_many, take, consume, pass };
 
 struct queue_task {
     queue_work work = queue_work::put;

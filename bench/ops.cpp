@@ -41,7 +41,7 @@ boost::asio::awaitable<void> delete_one(client& c, const std::string& folder, st
 }
 
 /// In this order each finds what it needs, and nothing is left.
-constexpr std::array kinds{
+constexpr std::array request_kinds{
     operation_kind{"create", create_one},
     operation_kind{"exists", exists_one},
     operation_kind{"set", set_one},
@@ -61,22 +61,22 @@ boost::asio::awaitable<void> measure(job& j,
     std::string folder = j.on.fresh_path("ops");
     co_await c.ensure_path(folder);
     std::size_t many = j.wanted.operations * pipelined_factor;
-    for (std::size_t k = 0; k < kinds.size(); ++k) {
+    for (std::size_t k = 0; k < request_kinds.size(); ++k) {
         latencies all;
         double cpu = usage::process_cpu_seconds();
         for (std::size_t i = 0; i < j.wanted.operations; ++i) {
             auto began = clock::now();
-            co_await kinds[k].run(c, folder, i);
+            co_await request_kinds[k].run(c, folder, i);
             all.add(to_microseconds(clock::now() - began));
             j.on.shown().update(
-                fmt::format("{}, one by one", kinds[k].name), i, j.wanted.operations);
+                fmt::format("{}, one by one", request_kinds[k].name), i, j.wanted.operations);
         }
         one_by_one[k].add("latency_us.p50", all.p50()).add("latency_us.p99", all.p99());
         one_by_one[k].add("ops_per_s", 1e6 / all.mean());
         one_by_one[k].add("client_cpu_us_per_request", cpu_per_request(cpu, all.size()));
     }
-    for (std::size_t k = 0; k < kinds.size(); ++k) {
-        request_crowd crowd_of_kind(c, kinds[k], folder, many);
+    for (std::size_t k = 0; k < request_kinds.size(); ++k) {
+        request_crowd crowd_of_kind(c, request_kinds[k], folder, many);
         double cpu = usage::process_cpu_seconds();
         co_await crowd_of_kind.run(j.wanted.in_flight, j.on.shown());
         pipelined[k].add("client_cpu_us_per_request", cpu_per_request(cpu, many));
@@ -108,11 +108,11 @@ double bare_throughput(const raw_loop::throughput& t, std::string_view name) {
 }  // namespace
 
 boost::asio::awaitable<void> run_ops(job& j) {
-    std::vector<result> one_by_one(kinds.size());
-    std::vector<result> pipelined(kinds.size());
-    for (std::size_t k = 0; k < kinds.size(); ++k) {
-        one_by_one[k].set("implementation", "ours").set("operation", kinds[k].name);
-        pipelined[k].set("implementation", "ours").set("operation", kinds[k].name);
+    std::vector<result> one_by_one(request_kinds.size());
+    std::vector<result> pipelined(request_kinds.size());
+    for (std::size_t k = 0; k < request_kinds.size(); ++k) {
+        one_by_one[k].set("implementation", "ours").set("operation", request_kinds[k].name);
+        pipelined[k].set("implementation", "ours").set("operation", request_kinds[k].name);
         one_by_one[k].set("in_flight", 1);
         pipelined[k].set("in_flight", j.wanted.in_flight);
         for (result* r : {&one_by_one[k], &pipelined[k]}) {
@@ -131,15 +131,15 @@ boost::asio::awaitable<void> run_ops(job& j) {
         auto clients = co_await j.on.connect(1);
         co_await measure(j, clients.front(), one_by_one, pipelined);
         co_await stage::close(clients);
-        for (std::size_t k = 0; k < kinds.size(); ++k) {
+        for (std::size_t k = 0; k < request_kinds.size(); ++k) {
             result& slow = one_by_one[k];
             result& fast = pipelined[k];
             stage::add_floor(slow, floor);
             stage::add_floor(fast, floor);
-            if (double least = bare_latency(floor, kinds[k].name); least > 0) {
+            if (double least = bare_latency(floor, request_kinds[k].name); least > 0) {
                 slow.add("ratio_to_c_client", slow.last("latency_us.p50") / least);
             }
-            if (double most = bare_throughput(bare, kinds[k].name); most > 0) {
+            if (double most = bare_throughput(bare, request_kinds[k].name); most > 0) {
                 fast.add("c_client_ops_per_s", most);
                 fast.add("ratio_to_c_client", fast.last("ops_per_s") / most);
             }
@@ -153,7 +153,7 @@ boost::asio::awaitable<void> run_ops(job& j) {
              "pipelined ops/s",
              "/ C client",
              "CPU/request"});
-    for (std::size_t k = 0; k < kinds.size(); ++k) {
+    for (std::size_t k = 0; k < request_kinds.size(); ++k) {
         const result& slow = one_by_one[k];
         const result& fast = pipelined[k];
         auto ratio = [](const result& r) {
@@ -162,7 +162,7 @@ boost::asio::awaitable<void> run_ops(job& j) {
         auto cpu = [](const result& r) {
             return fmt::format("{:.1f} us", r.median("client_cpu_us_per_request"));
         };
-        t.add({kinds[k].name,
+        t.add({request_kinds[k].name,
                with_spread(slow, "latency_us.p50", microseconds_text),
                microseconds_text(slow.median("latency_us.p99")),
                ratio(slow),

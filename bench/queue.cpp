@@ -29,6 +29,7 @@ double floor_of(queue_work work, const raw_loop::throughput& bare) {
         case queue_work::take:
             return bare.erase_per_s;
         case queue_work::consume:
+        case queue_work::pass:
             break;
     }
     return 1 / (1 / bare.create_per_s + 1 / bare.erase_per_s);  // the claim, then the item
@@ -65,7 +66,7 @@ public:
 
     boost::asio::awaitable<void> run(result& r) {
         bool puts = task_.work == queue_work::put || task_.work == queue_work::put_many;
-        if (puts) {
+        if (puts || task_.work == queue_work::pass) {
             // The folders are made; one item more than what is counted.
             co_await queues_.front().put("");
             co_await queues_.front().take();
@@ -98,6 +99,8 @@ private:
                 return put_batches();
             case queue_work::take:
                 return take(q);
+            case queue_work::pass:
+                return pass(q);
             case queue_work::consume:
                 break;
         }
@@ -129,6 +132,16 @@ private:
             ++next_;
             auto item = co_await q.take();
             note(item.data, task_.sessions == 1);
+        }
+    }
+
+    /// Each puts one and takes one: nobody waits for long, as there are enough.
+    boost::asio::awaitable<void> pass(queue& q) {
+        while (next_ < items_) {
+            std::string data = std::to_string(next_++);
+            co_await q.put(std::move(data));
+            auto item = co_await q.take();
+            note(item.data, false);
         }
     }
 
@@ -182,6 +195,8 @@ const char* queue_task::name() const {
             return "put_many";
         case queue_work::take:
             return "take";
+        case queue_work::pass:
+            return "put + take";
         case queue_work::consume:
             break;
     }

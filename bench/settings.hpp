@@ -39,7 +39,8 @@ struct settings {
     std::size_t batch = 100;
     std::size_t items = 5'000;
     std::vector<std::size_t> members;
-    std::vector<std::size_t> barriers;  ///< entered one after the other
+    std::vector<std::string> experiments;  ///< of `paper`
+    std::vector<std::size_t> barriers;     ///< entered one after the other
     std::vector<std::size_t> nodes;
     std::size_t operations = 0;
     std::size_t in_flight = 1'000;

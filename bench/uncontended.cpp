@@ -18,14 +18,14 @@ namespace {
 constexpr std::size_t block = 50;
 
 /// One way to do it, over all blocks of a repetition.
-struct tally {
+struct cycle_tally {
     latencies cycles;
     double cpu_seconds = 0;
     session_use used;
 };
 
 template <class Cycle>
-boost::asio::awaitable<void> run_block(tally& t, std::vector<client>& clients, Cycle cycle) {
+boost::asio::awaitable<void> run_block(cycle_tally& t, std::vector<client>& clients, Cycle cycle) {
     auto before = use_of(clients);
     double cpu = usage::process_cpu_seconds();
     for (std::size_t i = 0; i < block; ++i) {
@@ -37,7 +37,7 @@ boost::asio::awaitable<void> run_block(tally& t, std::vector<client>& clients, C
     t.used += use_of(clients) - before;
 }
 
-void add_figures(result& r, const tally& t) {
+void add_figures(result& r, const cycle_tally& t) {
     r.add("cycle_us.p50", t.cycles.p50());
     r.add("cycle_us.p99", t.cycles.p99());
     r.add("cycle_us.mean", t.cycles.mean());
@@ -53,7 +53,7 @@ void add_figures(result& r, const tally& t) {
     }
 }
 
-void add_figures(result& r, const tally& t, const latencies& floor) {
+void add_figures(result& r, const cycle_tally& t, const latencies& floor) {
     add_figures(r, t);
     r.add("floor_ratio", t.cycles.p50() / floor.p50());
 }
@@ -69,7 +69,7 @@ boost::asio::awaitable<void> measure_lock_cycles(job& j, std::size_t cycles, res
             co_await held.release();
         };
         co_await acquire_and_release();  // the folder is made
-        tally all;
+        cycle_tally all;
         for (std::size_t done = 0; done < cycles; done += block) {
             j.on.shown().update("uncontended lock", done, cycles);
             co_await run_block(all, clients, acquire_and_release);
@@ -109,8 +109,8 @@ boost::asio::awaitable<void> run_uncontended(job& j) {
             co_await held.release();
         };
         latencies bare;
-        tally plainly;
-        tally locking;
+        cycle_tally plainly;
+        cycle_tally locking;
         raw_loop::samples around;
         for (std::size_t done = 0; done < j.wanted.operations; done += block) {
             j.on.shown().update(
@@ -120,7 +120,7 @@ boost::asio::awaitable<void> run_uncontended(job& j) {
             co_await run_block(locking, clients, acquire_and_release);
         }
         bare = around.create_and_erase;
-        tally bare_cycles;
+        cycle_tally bare_cycles;
         bare_cycles.cycles = bare;
         add_figures(raw, bare_cycles, bare);
         add_figures(plain, plainly, bare);

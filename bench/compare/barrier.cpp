@@ -15,7 +15,8 @@ namespace {
 /// A double barrier: everybody in, everybody out.
 class barrier_comparison : public comparison {
 public:
-    explicit barrier_comparison(std::size_t members) : members_(members) {}
+    barrier_comparison(std::size_t members, std::size_t sessions)
+        : members_(members), sessions_(sessions) {}
 
     bool has(std::string_view peer) const override { return peer != "zookeeper"; }
     std::string family() const override { return "barrier"; }
@@ -24,12 +25,12 @@ public:
 
     void describe(result& row) const override {
         row.set("workload", "barrier").set("recipe", "double_barrier");
-        row.set("waiters", members_).set("sessions", std::size_t{1});
+        row.set("waiters", members_).set("sessions", sessions_);
     }
 
     boost::asio::awaitable<void> ours(job& j, rows r) override {
         result both;
-        co_await measure_barrier(j, members_, 1, both);
+        co_await measure_barrier(j, members_, sessions_, both);
         for (std::size_t i = 0; i < names.size(); ++i) {
             std::string name = names[i];
             r[i].add("time_us", both.last(name + "_s") * 1e6);
@@ -74,17 +75,19 @@ private:
         return p;
     }
 
-    static std::string request_for(const std::string& path, std::size_t members) {
-        return fmt::format("barrier path={} members={} sessions=1", path, members);
+    std::string request_for(const std::string& path, std::size_t members) const {
+        return fmt::format(
+            "barrier path={} members={} sessions={}", path, members, std::min(sessions_, members));
     }
 
     std::size_t members_;
+    std::size_t sessions_;
 };
 
 }  // namespace
 
-std::unique_ptr<comparison> compare_barrier(std::size_t members) {
-    return std::make_unique<barrier_comparison>(members);
+std::unique_ptr<comparison> compare_barrier(std::size_t members, std::size_t sessions) {
+    return std::make_unique<barrier_comparison>(members, sessions);
 }
 
 }  // namespace corozk::bench

@@ -44,7 +44,7 @@ std::vector<std::unique_ptr<comparison>> all_comparisons(const comparison_sizes&
     std::size_t few = std::min<std::size_t>(largest, 100);
     add(compare_handover("shared_lock", few, 1, sizes));
     add(compare_handover("semaphore", few, 1, sizes));
-    add(compare_barrier(sizes.members));
+    add(compare_barrier(sizes.members, 1));
     add(compare_queue(sizes.items, 1));
     add(compare_queue(sizes.items, std::min<std::size_t>(sizes.items, 20)));
     add(compare_acknowledged_queue(sizes.acknowledged_items));

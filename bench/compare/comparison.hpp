@@ -93,10 +93,21 @@ std::unique_ptr<comparison> compare_joining(std::size_t waiters);
 std::unique_ptr<comparison> compare_uncontended(std::size_t operations);
 std::unique_ptr<comparison> compare_queue(std::size_t items, std::size_t workers);
 std::unique_ptr<comparison> compare_acknowledged_queue(std::size_t items);
+
+/// Clients in a session each, each of which puts an item and takes one, again and again.
+std::unique_ptr<comparison> compare_queue_passes(std::size_t clients, std::size_t items);
+
+/// The same of a lock or leadership: each acquires it and gives it back.
+/// @param latency_key "handover_us": from a release to the next grant; or "acquire_us": how long
+/// each had to wait
+std::unique_ptr<comparison> compare_turns(std::string recipe,
+                                          std::size_t clients,
+                                          std::size_t turns,
+                                          std::string latency_key);
 std::unique_ptr<comparison> compare_counter(std::size_t clients,
                                             bool own_sessions,
                                             std::size_t operations);
-std::unique_ptr<comparison> compare_barrier(std::size_t members);
+std::unique_ptr<comparison> compare_barrier(std::size_t members, std::size_t sessions);
 std::unique_ptr<comparison> compare_cache(std::size_t operations);
 
 }  // namespace corozk::bench

@@ -72,4 +72,25 @@ boost::asio::awaitable<std::string> contender::run(job& j,
     co_return failure;
 }
 
+std::deque<contender> find_contenders(job& j, std::string& remarks) {
+    std::deque<contender> peers;
+    for (const auto& name : j.wanted.peers) {
+        const peer_kind& kind = find_peer(name);
+        j.on.shown().update(fmt::format("looking for {}", kind.title));
+        auto program = prepare_peer(kind);
+        if (program.missing.empty()) {
+            peers.emplace_back(kind, std::move(program));
+        } else {
+            remarks += fmt::format("{}: {}\n", kind.title, program.missing);
+            j.on.shown().note(fmt::format("without {}: {}", kind.title, program.missing));
+        }
+    }
+    return peers;
+}
+
+void note_versions(job& j, const std::deque<contender>& peers) {
+    for (const contender& peer : peers)
+        j.facts[fmt::format("{}_version", peer.kind().name)] = boost::json::string(peer.version());
+}
+
 }  // namespace corozk::bench

@@ -9,6 +9,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <deque>
 #include <memory>
 #include <set>
 #include <string>
@@ -51,5 +52,11 @@ private:
     std::set<std::string> warm_;    ///< families
     std::set<std::string> failed_;  ///< the same
 };
+
+/// Those that are wanted and installed; `remarks` says what is missing.
+std::deque<contender> find_contenders(job& j, std::string& remarks);
+
+/// In the facts about the run; each tells its version when it has been started.
+void note_versions(job& j, const std::deque<contender>& peers);
 
 }  // namespace corozk::bench

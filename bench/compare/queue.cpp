@@ -98,7 +98,69 @@ private:
     bool acknowledged_;
 };
 
+/// Items in and out at the same time.
+class queue_passes_comparison : public comparison {
+public:
+    queue_passes_comparison(std::size_t clients, std::size_t items)
+        : clients_(clients), items_(items) {}
+
+    bool has(std::string_view peer) const override { return peer != "zookeeper"; }
+    std::string family() const override { return "queue passes"; }
+
+    std::vector<comparison_part> parts() const override {
+        return {
+            rate(fmt::format("queue, {}: put + take",
+                             clients_ == 1 ? "1 session" : fmt::format("{} sessions", clients_)),
+                 "put + take")};
+    }
+
+    void describe(result& row) const override {
+        row.set("workload", "queue").set("recipe", "queue");
+        row.set("waiters", clients_).set("sessions", clients_).set("items", items_);
+    }
+
+    boost::asio::awaitable<void> ours(job& j, rows r) override {
+        queue_task task;
+        task.work = queue_work::pass;
+        task.workers = clients_;
+        task.sessions = clients_;
+        task.items = items_;
+        co_await measure_queue(j, task, r[0]);
+    }
+
+    void floor(job& j, rows r) override {
+        auto bare = j.on.raw()->pipeline(items_, std::min<std::size_t>(clients_, items_));
+        r[0].add("ops_per_s", 1 / (1 / bare.create_per_s + 1 / bare.erase_per_s));
+    }
+
+    std::string request(const std::string& path) const override {
+        return request_for(path, clients_, items_);
+    }
+    std::string warm_up(const std::string& path) const override {
+        return request_for(
+            path, std::min<std::size_t>(clients_, 10), std::min<std::size_t>(items_, 300));
+    }
+
+    void from_peer(const peer_phases& phases, rows r) const override {
+        add_rate(r[0], phases.at("pass"));
+    }
+
+private:
+    static std::string request_for(const std::string& path,
+                                   std::size_t clients,
+                                   std::size_t items) {
+        return fmt::format("queue_passes path={} items={} clients={}", path, items, clients);
+    }
+
+    std::size_t clients_;
+    std::size_t items_;
+};
+
 }  // namespace
+
+std::unique_ptr<comparison> compare_queue_passes(std::size_t clients, std::size_t items) {
+    return std::make_unique<queue_passes_comparison>(clients, items);
+}
 
 std::unique_ptr<comparison> compare_queue(std::size_t items, std::size_t workers) {
     return std::make_unique<queue_comparison>(items, workers, false);

@@ -8,7 +8,7 @@ namespace corozk::bench {
 
 namespace {
 
-constexpr auto answer_limit = std::chrono::seconds(10);
+constexpr auto count_limit = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -23,7 +23,7 @@ boost::asio::awaitable<std::optional<stage::server_use>> server_counts::take() {
             sum.sent -= 2 * asked_;
             sum.bytes -= 4 * asked_;
             server_look l;
-            parse_mntr(co_await ask_server(server, "mntr", answer_limit), l);
+            parse_mntr(co_await ask_server(server, "mntr", count_limit), l);
             auto number = [&l](std::string_view name) {
                 return static_cast<std::int64_t>(l.counter(name));
             };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many contenders for one thing, and the times at which each got it and began to give it back.
 
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -34,11 +35,20 @@ final class Crowd {
     }
 
     Crowd(int holders, int waiters, int hold) {
+        this(holders, waiters, hold, holders + waiters);
+    }
+
+    private Crowd(int holders, int waiters, int hold, int turns) {
         this.holders = holders;
         this.waiters = waiters;
         this.hold = hold;
-        grants = new long[3 * (holders + waiters)];
+        grants = new long[3 * turns];
         ended = new CountDownLatch(waiters);
+    }
+
+    /** Of which each has so many turns. */
+    static Crowd inTurns(int contenders, int each) {
+        return new Crowd(0, contenders, 0, contenders * each);
     }
 
     /** A contender's turn; it does not matter in which order they are written down. */
@@ -96,26 +106,65 @@ final class Crowd {
         Protocol.measured("drain", waiters, began, "grants_ns", grants);
     }
 
+    /** A thread for each: acquires and releases so many times; all begin at the same time. */
+    void takeTurns(Maker maker, int each) throws Exception {
+        long[] waits = new long[waiters * each];
+        CountDownLatch go = new CountDownLatch(1);
+        for (int i = 0; i < waiters; i++) {
+            int first = i * each;
+            Contender contender = maker.make(i);
+            start(
+                    () -> {
+                        go.await();
+                        for (int k = 0; k < each; k++) {
+                            long asked = System.nanoTime();
+                            contender.acquire();
+                            long granted = System.nanoTime();
+                            waits[first + k] = granted - asked;
+                            record(granted, System.nanoTime(), contender.shared());
+                            contender.release();
+                        }
+                        ended.countDown();
+                    });
+        }
+        Protocol.phase("turns");
+        long began = System.nanoTime();
+        go.countDown();
+        ended.await();
+        Protocol.measured("turns", waits.length, began, "grants_ns", grants, "latencies_ns", waits);
+    }
+
     /** So many operations by so many threads. */
     static void work(int operations, int threads, Operation operation) throws Exception {
+        work(operations, Collections.nCopies(threads, operation));
+    }
+
+    /** The same by a thread for each of these. */
+    static void work(int operations, List<Operation> ofEach) throws Exception {
         AtomicInteger started = new AtomicInteger();
-        CountDownLatch ended = new CountDownLatch(threads);
-        Runnable loop =
-                () -> {
-                    try {
+        CountDownLatch ended = new CountDownLatch(ofEach.size());
+        for (Operation operation : ofEach) {
+            start(
+                    () -> {
                         while (started.getAndIncrement() < operations) operation.run();
                         ended.countDown();
-                    } catch (Throwable problem) {
-                        Protocol.fail(problem);
-                    }
-                };
-        for (int i = 1; i < threads; i++) {
-            Thread thread = new Thread(loop);
-            thread.setDaemon(true);
-            thread.start();
+                    });
         }
-        loop.run();
         ended.await();
+    }
+
+    private static void start(Operation work) {
+        Thread thread =
+                new Thread(
+                        () -> {
+                            try {
+                                work.run();
+                            } catch (Throwable problem) {
+                                Protocol.fail(problem);
+                            }
+                        });
+        thread.setDaemon(true);
+        thread.start();
     }
 
     /** One of many of the same. */

@@ -189,6 +189,44 @@ public final class CuratorPeer {
         crowd.drained(began);
     }
 
+    /** Each in a session of its own, again and again. */
+    private static void turns(Protocol.Request request) throws Exception {
+        int clients = request.number("clients", 1);
+        int each = Math.max(request.number("turns", 100) / clients, 1);
+        boolean leads = request.text("kind").equals("election");
+        try (Sessions sessions = new Sessions(clients)) {
+            // The folder is there before anybody is measured.
+            sessions.of(0).create().creatingParentsIfNeeded().forPath(request.text("path"));
+            Crowd.inTurns(clients, each)
+                    .takeTurns(
+                            who ->
+                                    leads
+                                            ? candidate(request, sessions.of(who), who)
+                                            : contender(request, sessions.of(who), who),
+                            each);
+        }
+    }
+
+    /** A latch leads once: a fresh one for each term. */
+    private static Crowd.Contender candidate(
+            Protocol.Request request, CuratorFramework client, int who) {
+        return new Crowd.Contender() {
+            private LeaderLatch latch;
+
+            @Override
+            public void acquire() throws Exception {
+                latch = new LeaderLatch(client, request.text("path"), "candidate-" + who);
+                latch.start();
+                latch.await();
+            }
+
+            @Override
+            public void release() throws Exception {
+                latch.close();
+            }
+        };
+    }
+
     private static void uncontended(Protocol.Request request) throws Exception {
         try (Sessions sessions = new Sessions(1)) {
             InterProcessMutex lock = new InterProcessMutex(sessions.of(0), request.text("path"));
@@ -206,6 +244,19 @@ public final class CuratorPeer {
             SimpleDistributedQueue queue =
                     new SimpleDistributedQueue(sessions.of(0), request.text("path"));
             Loops.queue(request, queue::offer, queue::take);
+        }
+    }
+
+    private static void queuePasses(Protocol.Request request) throws Exception {
+        int clients = request.number("clients", 1);
+        try (Sessions sessions = new Sessions(clients)) {
+            List<Crowd.Operation> ofEach = new ArrayList<>();
+            for (int i = 0; i < clients; i++) {
+                SimpleDistributedQueue queue =
+                        new SimpleDistributedQueue(sessions.of(i), request.text("path"));
+                ofEach.add(Loops.pass(queue::offer, queue::take));
+            }
+            Loops.passes(request, ofEach);
         }
     }
 
@@ -334,6 +385,12 @@ public final class CuratorPeer {
                 break;
             case "queue":
                 queue(request);
+                break;
+            case "queue_passes":
+                queuePasses(request);
+                break;
+            case "turns":
+                turns(request);
                 break;
             case "counter":
                 counter(request);

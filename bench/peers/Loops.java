@@ -2,6 +2,7 @@
 // Workloads that are the same for every library's recipe.
 
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 
 final class Loops {
     private static final byte[] ITEM = "0123456789abcdef".getBytes(StandardCharsets.UTF_8);
@@ -38,5 +39,21 @@ final class Loops {
         began = System.nanoTime();
         Crowd.work(count, workers, take);
         Protocol.measured("take", count, began);
+    }
+
+    /** Each of these puts an item and takes one, again and again. */
+    static void passes(Protocol.Request request, List<Crowd.Operation> ofEach) throws Exception {
+        int count = request.number("items", 1_000);
+        Protocol.phase("pass");
+        long began = System.nanoTime();
+        Crowd.work(count, ofEach);
+        Protocol.measured("pass", count, began);
+    }
+
+    static Crowd.Operation pass(Put put, Crowd.Operation take) {
+        return () -> {
+            put.run(ITEM);
+            take.run();
+        };
     }
 }

@@ -172,6 +172,53 @@ def handover(request):
         measured('drain', waiters, began, grants_ns=[t for turn in grants for t in turn])
 
 
+def turns(request):
+    """Each in a session of its own, again and again."""
+    clients, path = int(request['clients']), request['path']
+    each = max(int(request['turns']) // clients, 1)
+    grants, waits = [], []
+    ended, go = threading.Semaphore(0), threading.Event()
+
+    with Sessions(clients) as sessions:
+        sessions.of(0).ensure_path(path)
+
+        def take_turns(client, who):
+            asked = 0
+
+            def have_it():
+                granted = now()
+                waits.append(granted - asked)
+                grants.append((granted, now(), 0))
+
+            try:
+                if request['kind'] == 'election':
+                    election = client.Election(path, 'candidate-%d' % who)
+                else:
+                    lock, _ = contender(request, client, who)
+                go.wait()
+                for _ in range(each):
+                    asked = now()
+                    if request['kind'] == 'election':
+                        election.run(have_it)
+                    else:
+                        lock.acquire()
+                        have_it()
+                        lock.release()
+                ended.release()
+            except Exception as problem:  # pylint: disable=broad-except
+                fail(problem)
+
+        for i in range(clients):
+            start(lambda client=sessions.of(i), who=i: take_turns(client, who))
+        phase('turns')
+        began = now()
+        go.set()
+        for _ in range(clients):
+            ended.acquire()
+        measured('turns', each * clients, began, latencies_ns=waits,
+                 grants_ns=[t for turn in grants for t in turn])
+
+
 def work(operations, objects, one):
     """So many operations by as many threads as there are objects."""
     started = itertools.count()
@@ -229,6 +276,23 @@ def queued(request, locking):
             began = now()
             work(count, queues, one)
             measured(name, count, began)
+
+
+def queue_passes(request):
+    """Each puts an item and takes one, again and again, in a session of its own."""
+    with Sessions(int(request['clients'])) as sessions:
+        queues = [client.Queue(request['path']) for client in sessions.all]
+
+        def one(items):
+            items.put(b'0123456789abcdef')
+            # Who was too slow for the items that it has listed is told that there are none.
+            while items.get() is None:
+                pass
+
+        phase('pass')
+        began = now()
+        work(int(request['items']), queues, one)
+        measured('pass', int(request['items']), began)
 
 
 def counter(request):
@@ -316,6 +380,8 @@ WORKLOADS = {
     'uncontended': uncontended,
     'queue': lambda request: queued(request, False),
     'locking_queue': lambda request: queued(request, True),
+    'queue_passes': queue_passes,
+    'turns': turns,
     'counter': counter,
     'barrier': barrier,
     'cache': cache,

@@ -28,6 +28,14 @@ boost::asio::awaitable<void> measure_handovers(job& j,
                                                std::size_t handovers,
                                                result& r);
 
+/// Each client acquires it and gives it back, again and again: how long each waited
+/// ("acquire_us"), from a release to the next grant, and grants per second. Each grant is checked.
+boost::asio::awaitable<void> measure_turns(job& j,
+                                           const lock_wish& wish,
+                                           std::size_t clients,
+                                           std::size_t turns,
+                                           result& r);
+
 /// From the end of the holder's process (SIGKILL) until the next one holds it.
 boost::asio::awaitable<void> measure_losses(job& j,
                                             const lock_wish& wish,

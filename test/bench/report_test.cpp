@@ -103,6 +103,26 @@ TEST_CASE("report: the paper's times are beside those of the recipes") {
     CHECK(contains(script, "50 clients"));
 }
 
+TEST_CASE("report: what becomes of recipes as clients become more is a line, from one client on") {
+    reported r;
+    array rows;
+    for (int clients : {1, 5}) {
+        rows.push_back(object{{"workload", "paper_recipes"},
+                              {"experiment", "counter"},
+                              {"implementation", "ours"},
+                              {"recipe", "counter"},
+                              {"waiters", clients},
+                              {"sessions", clients},
+                              {"growth", 1.0 / clients},
+                              {"ops_per_s", 7'000 / clients}});
+    }
+    REQUIRE(r.make(rows) == 0);
+    CHECK(contains(r.section("Recipes as clients become more"), "<td>0.20 x</td>"));
+    std::string script = r.script("paper-rate-counter");
+    CHECK(contains(script, "\n1 7000\n"));
+    CHECK(contains(script, "\n5 1400\n"));
+}
+
 TEST_CASE("report: systems are bars, and a death has a picture of its own") {
     reported r;
     array rows;
@@ -154,6 +174,15 @@ TEST_CASE("report: every other command has a section") {
         {"queue", {{"ops_per_s", 10'005}}, "Through a queue", "10,005"},
         {"counter", {{"ops_per_s", 4'595}}, "Adding to one counter", "4,595"},
         {"barrier", {{"enter_s", 0.0651}}, "A double barrier", "65.1 ms"},
+        {"paper_recipes", {{"published_ratio", 17}}, "Recipes as clients become more", "17.0 x"},
+        {"paper_herd",
+         {{"requests_per_operation", 30.4}},
+         "Requests as clients become more",
+         "30.4"},
+        {"paper_locks",
+         {{"acquire_us", quantiles(591, 900)}},
+         "Waiting for a lock of each system",
+         "591 \u00b5s"},
         {"2pc", {{"messages", 94}}, "Two-phase commit", "94"},
         {"cache", {{"latency_us", quantiles(413, 900)}}, "Caches", "413 \u00b5s"},
         {"sizing", {{"predicted_load", 0.125}}, "What your servers can take", "12.5 %"},

@@ -278,25 +278,6 @@ TEST_CASE("the servers' load is predicted from what they cost") {
     CHECK(busy.at("herd") > busy.at("ours"));
 }
 
-TEST_CASE("the paper's experiment is shown beside what was published") {
-    bench_run bench;
-    int code = bench.run_small("paper", {"--members", "3,50", "--barriers", "2,200"});
-    INFO(bench.out());
-    REQUIRE(code == 0);
-    std::multiset<double> published;
-    for (const auto& value : bench.rows()) {
-        const auto& row = value.as_object();
-        INFO(boost::json::serialize(row));
-        CHECK(row.at("time_s").to_number<double>() > 0);
-        if (const auto* time = row.if_contains("published_s"))
-            published.insert(time->to_number<double>());
-        // A create, or a delete, at the least.
-        CHECK(row.at("requests_per_operation").to_number<double>() >= 1);
-    }
-    CHECK(bench.rows().size() == 8);
-    CHECK(published == std::multiset<double>{9.4, 9.4});
-}
-
 TEST_CASE("the floor of a hand-over is measured around a ring of sessions") {
     bench_run bench;
     CHECK(bench.run_small("floor", {"--sessions", "1"}) == 2);

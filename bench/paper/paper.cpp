@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arguments.hpp"
+#include "command.hpp"
+#include "compare/peer_kind.hpp"
+#include "contest_rows.hpp"
+#include "help.hpp"
+#include "paper/experiment_kind.hpp"
+#include "paper/experiments.hpp"
+#include "systems/system_kind.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace corozk::bench {
+
+namespace {
+
+/// Those of one publication are played together.
+boost::asio::awaitable<std::string> play(job& j, std::vector<std::string> names) {
+    const std::string& name = names.front();
+    if (name == "barrier_table")
+        return play_barrier_table(j);
+    if (name == "herd")
+        return play_herd(j);
+    if (name == "locks")
+        return play_locks(j);
+    return play_recipes(j, std::move(names));
+}
+
+boost::asio::awaitable<void> run_paper(job& j) {
+    std::string output;
+    for (auto names = j.wanted.experiments; !names.empty();) {
+        const publication* by = find_experiment(names.front()).by;
+        auto others = std::stable_partition(names.begin(), names.end(), [by](const std::string& n) {
+            return find_experiment(n).by == by;
+        });
+        std::vector<std::string> these(names.begin(), others);
+        names.erase(names.begin(), others);
+        std::string text = co_await play(j, std::move(these));
+        output +=
+            "\n" + text + "\n" + wrapped(std::string(by->reference) + ":") + wrapped(by->claim, 2);
+    }
+    j.output = heading(j) + output;
+}
+
+void check_paper(const settings& s) {
+    if (s.experiments.empty())
+        throw usage_error(
+            "paper: --experiment names none\n"
+            "See corozk-bench paper --help.");
+    if (!std::is_sorted(s.clients.begin(), s.clients.end()))
+        throw usage_error(
+            "paper: --clients is in ascending order, for the table shows how figures grow\n"
+            "See corozk-bench paper --help.");
+}
+
+void defaults_of_paper(settings& s) {
+    s.experiments = {"barrier_table"};
+    s.members = {50, 100, 200};
+    s.barriers = {200, 400, 800, 1'600};
+    s.implementations = {"textbook", "ours"};
+    s.clients = {1, 5, 10, 20, 50};
+    s.operations = 1'000;
+    s.peers = {"curator"};
+    for (const system_kind& k : all_systems())
+        s.systems.emplace_back(k.name);
+    s.repeat = 1;
+}
+
+}  // namespace
+
+command paper_command() {
+    return command{
+        "paper",
+        "experiments that others have published, played again: barriers, counters, queues, locks",
+        "--experiment barrier_table is section 5.3 of \"ZooKeeper: Wait-free coordination for "
+        "Internet-scale systems\" (USENIX ATC 2010): each of --members clients, in a session of "
+        "its "
+        "own, enters --barriers double barriers one after the other, and then leaves them. Shown "
+        "is "
+        "the average time for a client to finish, beside that of the paper's table 3, by the "
+        "recipes "
+        "page's double barrier (textbook) and by corozk's; up to half an hour. "
+        "counter, queue, barrier and election are the recipes of \"Extensible Distributed "
+        "Coordination\" (EuroSys 2015) as more and more --clients use them, by corozk and by "
+        "Curator "
+        "(--peers). herd counts the requests and notifications of which \"Addressing the ZooKeeper "
+        "Synchronization Inefficiency\" (ICDCN 2013) is about: at a queue, a double barrier, and a "
+        "lock. locks is how long clients wait for a lock of several systems (--systems) and "
+        "libraries (--peers), after Grzesik and Mrozek (2019). Published figures are shown where "
+        "they could be checked; the text below each table says which. Others' machines were "
+        "others: what says something are ratios of what runs here, and how figures grow.",
+        {"--experiment",
+         "--clients",
+         "--operations",
+         "--peers",
+         "--systems",
+         "--deadline",
+         "--members",
+         "--barriers",
+         "--implementation"},
+        defaults_of_paper,
+        run_paper,
+        check_paper};
+}
+
+}  // namespace corozk::bench
