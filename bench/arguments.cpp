@@ -63,6 +63,27 @@ std::vector<std::size_t> to_numbers(std::string_view text, std::size_t least, st
     return numbers;
 }
 
+std::vector<std::string_view> recipe_names() {
+    auto all = all_recipes();
+    std::vector<std::string_view> names(all.begin(), all.end());
+    names.emplace_back("all");
+    return names;
+}
+
+std::vector<std::string_view> implementation_names() {
+    return {"ours", "textbook", "herd"};
+}
+
+/// Of kinds that have names.
+template <auto kinds>
+std::vector<std::string_view> names_of() {
+    std::vector<std::string_view> names;
+    for (const auto& kind : kinds())
+        names.push_back(kind.name);
+    names.insert(names.end(), {"all", "none"});
+    return names;
+}
+
 std::vector<std::string> to_recipes(std::string_view text) {
     std::vector<std::string> wanted;
     auto all = all_recipes();
@@ -200,7 +221,8 @@ constexpr std::array options{
            "what they wait for: lock (default), shared_lock (readers and writers), "
            "shared_lock_writers (writers only), semaphore, election (each leader acknowledges), "
            "election_run (each leader's term is a coroutine), all",
-           [](settings& s, std::string_view v) { s.recipes = to_recipes(v); }},
+           [](settings& s, std::string_view v) { s.recipes = to_recipes(v); },
+           recipe_names},
     option{"--readers",
            "N",
            "of the shared lock: so many readers behind each writer (default 3)",
@@ -225,13 +247,15 @@ constexpr std::array options{
            "leads); the last two for lock and election only",
            [](settings& s, std::string_view v) {
                s.implementations.clear();
+               auto all = implementation_names();
                for (auto part : split(v)) {
-                   if (part != "ours" && part != "textbook" && part != "herd") {
+                   if (std::find(all.begin(), all.end(), part) == all.end()) {
                        throw usage_error(fmt::format("'{}' is not ours, textbook or herd", part));
                    }
                    s.implementations.emplace_back(part);
                }
-           }},
+           },
+           implementation_names},
     option{"--operations",
            "N",
            "how many of each to measure",
@@ -307,12 +331,14 @@ constexpr std::array options{
            "jars), all (default, but not of `herd`), none; one that is not installed is left out, "
            "with a word about the "
            "package",
-           [](settings& s, std::string_view v) { s.peers = to_names(v, all_peers()); }},
+           [](settings& s, std::string_view v) { s.peers = to_names(v, all_peers()); },
+           names_of<all_peers>},
     option{"--systems",
            "NAME[,NAME...]",
            "which take part: corozk, etcd, redis, all (default), none; one that is not "
            "installed is left out, with a word about the package",
-           [](settings& s, std::string_view v) { s.systems = to_names(v, all_systems()); }},
+           [](settings& s, std::string_view v) { s.systems = to_names(v, all_systems()); },
+           names_of<all_systems>},
     option{"--behind",
            "N[,N...]",
            "how many nodes wait already when one more joins a lock's queue",
@@ -382,7 +408,8 @@ constexpr std::array options{
            "which faults: pause, partition, clock (needs libfaketime, Debian's package faketime; "
            "with corozk's lock only), all (default); one that is not possible is left out, with a "
            "word about why",
-           [](settings& s, std::string_view v) { s.faults = to_names(v, all_faults()); }},
+           [](settings& s, std::string_view v) { s.faults = to_names(v, all_faults()); },
+           names_of<all_faults>},
     option{"--interval",
            "S",
            "seconds between two looks (default 5)",

@@ -23,6 +23,8 @@ struct option {
     std::string_view value;
     std::string_view help;
     void (*apply)(settings&, std::string_view);
+    /// The names that the value may consist of; null if there are none. Those of "A|B" are in `value`.
+    std::vector<std::string_view> (*names)() = nullptr;
 };
 
 /// Every option that there is.

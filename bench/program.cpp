@@ -2,6 +2,7 @@
 #include "program.hpp"
 
 #include "arguments.hpp"
+#include "complete.hpp"
 #include "help.hpp"
 #include "interruption.hpp"
 #include "json_file.hpp"
@@ -95,16 +96,6 @@ const command& find_command(const program& p, std::string_view name) {
                           : fmt::format("unknown command '{}'; did you mean '{}'?", name, near));
 }
 
-/// The options that the command takes in this program.
-std::vector<std::string_view> accepted_options(const program& p, const command& c) {
-    std::vector<std::string_view> accepted = c.options;
-    accepted.insert(accepted.end(), common_options().begin(), common_options().end());
-    if (p.write_report == nullptr)
-        std::erase_if(accepted,
-                      [](std::string_view o) { return o == "--report" || o == "--from"; });
-    return accepted;
-}
-
 int run(const program& p, std::span<const std::string_view> words) {
     if (words.empty()) {
         fmt::print(stderr, "{}", general_help(p.commands));
@@ -120,6 +111,11 @@ int run(const program& p, std::span<const std::string_view> words) {
     }
     if (words[0] == "worker" && p.run_worker != nullptr)
         return p.run_worker(words.subspan(1));
+    if (words[0] == "--complete") {
+        for (const std::string& word : complete(p, words.subspan(1)))
+            fmt::print("{}\n", word);
+        return 0;
+    }
     if (words[0] == "--version") {
         fmt::print("{} {} (C client {})\n", p.name, version(), c_client_version());
         return 0;

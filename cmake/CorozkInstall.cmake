@@ -116,7 +116,7 @@ set(corozk_pc_settings "")
 set(corozk_pc_uring "")
 if(COROZK_IO_URING)
     set(corozk_pc_settings
-        " -DBOOST_ASIO_HAS_IO_URING -DBOOST_ASIO_DISABLE_EPOLL -DCOROZK_SAME_SETTINGS"
+        " -DBOOST_ASIO_HAS_IO_URING -DBOOST_ASIO_DISABLE_EPOLL -DCOROZK_SAME_SETTINGS -include \${includedir}/corozk/detail/io_uring_cancel.hpp"
     )
     set(corozk_pc_uring " -luring")
 endif()

@@ -114,6 +114,25 @@ if(COROZK_SANITIZE)
     endif()
 endif()
 
+# corozk_set_asio_settings(<target>): what a library that uses Boost.Asio is compiled with.
+#
+# These settings change Asio's classes, so they are public, and all libraries of a program must have
+# them: from two forms of an inline function the linker takes any one.
+function(corozk_set_asio_settings target)
+    if(COROZK_IO_URING)
+        target_compile_definitions(
+            ${target} PUBLIC BOOST_ASIO_HAS_IO_URING BOOST_ASIO_DISABLE_EPOLL COROZK_SAME_SETTINGS
+        )
+        target_link_libraries(${target} PUBLIC uring)
+        set(first corozk/detail/io_uring_cancel.hpp)
+        target_compile_options(
+            ${target}
+            PUBLIC
+                "SHELL:-include $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include/${first}>$<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${CMAKE_INSTALL_INCLUDEDIR}/${first}>"
+        )
+    endif()
+endfunction()
+
 # corozk_configure_library(<target>): flags, include folders, dependencies and properties of a
 # library made of the files in src/.
 function(corozk_configure_library target)
@@ -135,13 +154,7 @@ function(corozk_configure_library target)
         ${target} PRIVATE COROZK_BUILDING COROZK_HAS_TLS=$<BOOL:${COROZK_TLS}>
                           COROZK_HAS_SASL=$<BOOL:${COROZK_SASL}>
     )
-    # Public: these settings change Asio's classes, so that programs must have them, too.
-    if(COROZK_IO_URING)
-        target_compile_definitions(
-            ${target} PUBLIC BOOST_ASIO_HAS_IO_URING BOOST_ASIO_DISABLE_EPOLL COROZK_SAME_SETTINGS
-        )
-        target_link_libraries(${target} PUBLIC uring)
-    endif()
+    corozk_set_asio_settings(${target})
     get_target_property(type ${target} TYPE)
     if(type STREQUAL "SHARED_LIBRARY")
         target_compile_definitions(${target} PUBLIC COROZK_SHARED)

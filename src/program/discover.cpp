@@ -10,6 +10,8 @@
 #include <boost/json/value_from.hpp>
 #include <boost/system/error_code.hpp>
 
+#include <map>
+
 namespace corozk::program {
 
 namespace {
@@ -38,6 +40,13 @@ public:
         app.add_flag("--watch", watch_, "continue, and show each change of the instances");
         app.add_flag("--one", one_, "print ADDRESS:PORT of one enabled instance, chosen at random")
             ->excludes("--watch");
+        static const std::map<std::string, service_format> formats{
+            {"curator", service_format::curator}, {"server-set", service_format::server_set}};
+        app.add_option_function<std::string>(
+               "--format",
+               [this](const std::string& name) { format_ = formats.at(name); },
+               "whose znodes these are (default: curator)")
+            ->check(CLI::IsMember(formats));
         wait_.describe_deadline(app);
         const std::string endpoint = "register an instance while the command runs";
         app.add_option("--register", endpoint)
@@ -55,11 +64,23 @@ public:
                        "--register: a template, such as {scheme}://{address}:{port}/api");
         for (const char* name : {"--id", "--ssl-port", "--payload", "--uri-spec"})
             app.get_option(name)->needs("--register");
+        add_number<std::int32_t>(app, "--shard", shard_, "--register: a number for the instance");
+        const std::string more = "--register: another endpoint, such as its metrics";
+        app.add_option("--endpoint", more)
+            ->type_name("NAME=ADDRESS:PORT")
+            ->take_all()
+            ->each([this](const std::string& word) { add_endpoint(word); });
+        for (const char* name : {"--shard", "--endpoint"})
+            app.get_option(name)->needs("--register");
         run_.describe_grace(app);
         app.footer(
             R"(Services in the format of Curator's x-discovery: an instance is a znode
 PATH/SERVICE/ID. Without SERVICE the names of the services are printed, one per line;
 with it, its instances. Exit code 1 if there is none.
+
+--format server-set is that of Finagle: an instance is a znode PATH/SERVICE/member_NUMBER.
+It has no SSL port and no URI, but --shard and --endpoint, and its payload is an object
+of strings.
 
 --one waits for an instance until --deadline; without that it ends with 1 if none is
 enabled.
@@ -76,7 +97,9 @@ Examples
   corozk discover /services web
   curl "http://$(corozk discover --one --deadline 30s /services web)/"
   corozk discover --json /services web | jq -r '.instances[].payload'
-  corozk discover --register 10.0.0.5:8080 --payload '"v7"' /services web -- ./web)");
+  corozk discover --register 10.0.0.5:8080 --payload '"v7"' /services web -- ./web
+  corozk discover --format server-set --register 10.0.0.5:8080 --shard 3 \
+      --endpoint http-admin=10.0.0.5:9990 /twitter/service/web/prod web -- ./web)");
     }
 
     command_line takes_command() const override {
@@ -91,6 +114,11 @@ Examples
                                                  : "--register"));
         if (wait_.deadline && !one_ && !endpoint_)
             throw usage_error("--deadline belongs to --one and --register");
+        const bool server_set = format_ == service_format::server_set;
+        if (server_set && (ssl_port_ || !uri_spec_.empty()))
+            throw usage_error("--format server-set has no place for --ssl-port and --uri-spec");
+        if (!server_set && (shard_ || !endpoints_.empty()))
+            throw usage_error("--shard and --endpoint belong to --format server-set");
     }
 
     asio::awaitable<int> run(command_context& context) override {
@@ -103,6 +131,23 @@ Examples
 
 private:
     std::string service_path() const { return (path_ == "/" ? "" : path_) + "/" + service_; }
+
+    void add_endpoint(const std::string& word) {
+        auto equals = word.find('=');
+        if (equals == std::string::npos || equals == 0)
+            throw usage_error(fmt::format("'{}' is not NAME=ADDRESS:PORT", word));
+        auto [host, port] = parse_endpoint(std::string_view(word).substr(equals + 1));
+        additional_endpoint where(host, port);
+        if (!endpoints_.emplace(word.substr(0, equals), where).second)
+            throw usage_error(fmt::format("two endpoints have the name of '{}'", word));
+    }
+
+    service_discovery_options discovery_options(const command_context& context) const {
+        service_discovery_options options;
+        options.format = format_;
+        options.acl = context.options.acl;
+        return options;
+    }
 
     asio::awaitable<int> list(command_context& context) {
         service_discovery services(context.zk, path_);
@@ -121,7 +166,7 @@ private:
     }
 
     asio::awaitable<int> show_instances(command_context& context) {
-        service_cache cache(context.zk, path_, service_);
+        service_cache cache(context.zk, path_, service_, format_);
         if (watch_) {
             co_await context.interrupts.race(reporting_outages(
                 context, "the connection was lost; waiting for a server", follow(context, cache)));
@@ -159,6 +204,7 @@ private:
     asio::awaitable<int> choose(command_context& context) {
         service_provider_options options;
         options.strategy = service_strategy::random;
+        options.format = format_;
         service_provider provider(context.zk, path_, service_, options);
         // A deadline of 0 has passed, but looks once.
         bool waits = wait_.deadline && wait_.deadline->count() > 0;
@@ -195,13 +241,13 @@ private:
         instance.ssl_port = ssl_port_;
         instance.payload = payload_;
         instance.uri_spec = uri_spec_;
+        instance.shard = shard_;
+        instance.additional_endpoints = endpoints_;
         return instance;
     }
 
     asio::awaitable<int> run_registered(command_context& context) {
-        service_discovery_options options;
-        options.acl = context.options.acl;
-        service_discovery services(context.zk, path_, options);
+        service_discovery services(context.zk, path_, discovery_options(context));
         service_instance instance = instance_to_register();
         error_code ec = co_await context.interrupts.race(
             reporting_outages(context,
@@ -216,10 +262,12 @@ private:
             co_return not_acquired;
         }
         if (ec == errc::bad_option)
-            throw usage_error("braces in --uri-spec are not paired, or a word is not UTF-8");
+            throw usage_error(format_ == service_format::server_set
+                                  ? "--payload is no object of strings, or a word is not UTF-8"
+                                  : "braces in --uri-spec are not paired, or a word is not UTF-8");
         if (ec)
             throw error(ec, "discover", service_path());
-        std::string node = service_path() + "/" + instance.id;
+        std::string node = service_path() + "/" + instance.node_name(format_);
         if (context.options.verbose || context.options.json) {
             context.out.event("registered",
                               fmt::format("registered {}", node),
@@ -259,6 +307,9 @@ private:
     std::optional<std::uint16_t> ssl_port_;
     std::string payload_;
     std::string uri_spec_;
+    service_format format_ = service_format::curator;
+    std::optional<std::int32_t> shard_;
+    std::map<std::string, additional_endpoint> endpoints_;
     run_options run_;
 };
 

@@ -98,6 +98,14 @@ boost::json::object instance_value(const service_instance& instance) {
         value["registered"] = *time;
     if (instance.session_id != 0)
         value["session"] = session_name(instance.session_id);
+    if (instance.shard)
+        value["shard"] = *instance.shard;
+    if (!instance.additional_endpoints.empty()) {
+        boost::json::object all;
+        for (const auto& [name, one] : instance.additional_endpoints)
+            all[name] = boost::json::object{{"address", one.host}, {"port", one.port}};
+        value["endpoints"] = std::move(all);
+    }
     boost::system::error_code ec;
     boost::json::value payload = boost::json::parse(instance.payload, ec);
     if (!ec)

@@ -35,6 +35,7 @@ void configurations(std::string_view input);
 void queues(std::string_view input);
 void partitions(std::string_view input);
 void service_instances(std::string_view input);
+void server_set_members(std::string_view input);
 void conversations(std::string_view input);
 void frame_streams(std::string_view input);
 

@@ -6,6 +6,7 @@
 #include "recipe/configuration/rule.hpp"
 #include "recipe/counter/rule.hpp"
 #include "recipe/discovery/format.hpp"
+#include "recipe/discovery/server_set.hpp"
 #include "recipe/partitioner/rule.hpp"
 #include "recipe/two_phase_commit/rule.hpp"
 
@@ -219,6 +220,26 @@ void service_instances(std::string_view input) {
     again->uri_spec = instance->uri_spec;
     again->payload = instance->payload;
     again->node = instance->node;
+    require(*again == *instance, "and the same", input);
+}
+
+void server_set_members(std::string_view input) {
+    std::string node = member_node(input);
+    require(is_member_node(node), "an id has a node", input);
+    require(member_node(node) == node, "whose name stands for itself", input);
+    auto instance = read_member("web", "member_1", input);
+    if (!instance)
+        return;
+    require(instance->address.empty() == !instance->port, "an endpoint, or none", input);
+    // One without it is not written.
+    if (!instance->port) {
+        instance->address = "h";
+        instance->port = 1;
+    }
+    auto data = write_member(*instance);
+    require(data.has_value(), "what is read is written", input);
+    auto again = read_member("web", "member_1", *data);
+    require(again.has_value(), "and read again", input);
     require(*again == *instance, "and the same", input);
 }
 

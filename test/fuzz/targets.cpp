@@ -23,6 +23,7 @@ const std::vector<target>& all_targets() {
         {"election", elections},
         {"release_request", release_requests},
         {"service_instance", service_instances},
+        {"server_set", server_set_members},
         {"conversation", conversations},
         {"frame_stream", frame_streams},
     };

@@ -18,19 +18,24 @@ usage: kazoo_contender.py task=TASK hosts=HOSTS path=PATH record=PATH [NAME=VALU
                    "outside". Stay inside until RECORD/leave is there
   task=member      be a member of the party at PATH with the name `identity` until RECORD/leave is
                    there; print the members at every change
+  task=server_set  be a member of the ServerSet at PATH, numbered by the server, with the shard `shard`,
+                   until RECORD/leave is there; print the members that are alive at every change, as
+                   Finagle reads them
 
 The names and values: kind (mutex, shared, semaphore, election, queue, counter, curator_counter,
 party, shallow_party), contenders, handovers, together, limit, count, identity, priorities, roles,
-session (milliseconds).
+session (milliseconds), shard.
 
 What happens inside is written down at RECORD through a session of its own, see record.hpp.
 """
+import json
+import re
 import sys
 import threading
 import traceback
 
 from kazoo.client import KazooClient
-from kazoo.exceptions import BadVersionError, NodeExistsError
+from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
 
 OURS = 'kazoo'
 
@@ -320,11 +325,55 @@ def member(options):
     client.stop()
 
 
+def server_set(options):
+    client = connect_with(options)
+    path = options['path']
+    member = {'serviceEndpoint': {'host': '127.0.0.1', 'port': 8080},
+              'additionalEndpoints': {'http-admin': {'host': '127.0.0.1', 'port': 9990}},
+              'status': 'ALIVE', 'shard': int(options['shard'])}
+    ours = client.create(path + '/member_', json.dumps(member).encode(), ephemeral=True,
+                         sequence=True, makepath=True)
+    leave = threading.Event()
+
+    def printed(name):
+        found = json.loads(client.get(path + '/' + name)[0])
+        if found['status'] != 'ALIVE':
+            return None
+        main = found['serviceEndpoint']
+        words = ['%s:%d' % (main['host'], main['port'])]
+        if 'shard' in found:
+            words.append('shard=%d' % found['shard'])
+        for key, one in sorted(found['additionalEndpoints'].items()):
+            words.append('%s=%s:%d' % (key, one['host'], one['port']))
+        return ','.join(words)
+
+    def follow():
+        last = None
+        while not leave.wait(0.01):
+            names = [name for name in client.get_children(path)
+                     if re.match('^member_-?[0-9]+$', name)]
+            try:
+                now = ' '.join(['members'] + sorted(filter(None, map(printed, names))))
+            except NoNodeError:
+                continue
+            if now != last:
+                say(now)
+            last = now
+
+    follower = threading.Thread(target=follow)
+    follower.start()
+    wait_for_leave(client, options['record'])
+    leave.set()
+    follower.join()
+    client.delete(ours)
+    client.stop()
+
+
 def main():
     options = dict(argument.split('=', 1) for argument in sys.argv[1:])
     tasks = dict(contend=contend, hold=hold, read_in_turn=read_in_turn, contenders=contenders,
                  put=put, take=take, add=add, set=barrier, remove=barrier, wait=barrier,
-                 rounds=rounds, member=member)
+                 rounds=rounds, member=member, server_set=server_set)
     tasks[options['task']](options)
 
 

@@ -212,6 +212,54 @@ TEST_CASE("corozk discover --register: what others find") {
     CHECK(run.ended_by() == SIGTERM);
 }
 
+TEST_CASE("corozk discover --format server-set: registered and found") {
+    std::string path = fresh_path();
+    program_run run(registering(path,
+                                "echo \"$COROZK_NODE\"; exec sleep 1000",
+                                {"--format",
+                                 "server-set",
+                                 "--id",
+                                 "member_7",
+                                 "--shard",
+                                 "3",
+                                 "--endpoint",
+                                 "metrics=10.0.0.7:9990",
+                                 "--endpoint",
+                                 "debug=[::1]:9991",
+                                 "--payload",
+                                 R"({"zone":"north"})"}));
+    run.says(path + "/web/member_7");
+    CHECK(observer().data(path + "/web/member_7") ==
+          R"({"serviceEndpoint":{"host":"10.0.0.7","port":8080},"additionalEndpoints":)"
+          R"({"debug":{"host":"::1","port":9991},"metrics":{"host":"10.0.0.7","port":9990}},)"
+          R"("status":"ALIVE","shard":3,"metadata":{"zone":"north"}})");
+    observer().plant(path + "/web/vector_1", "{}");
+    auto found = boost::json::parse(
+        run_program({"discover", "--json", "--format", "server-set", path, "web"}).out);
+    CHECK(found.at("malformed").as_array().empty());
+    REQUIRE(found.at("instances").as_array().size() == 1);
+    const auto& one = found.at("instances").at(0);
+    CHECK(one.at("node") == "member_7");
+    CHECK(one.at("shard") == 3);
+    CHECK(one.at("endpoints").at("metrics").at("port") == 9990);
+    CHECK(one.at("payload").at("zone") == "north");
+    CHECK(run_program({"discover", "--one", "--format", "server-set", path, "web"}).out ==
+          "10.0.0.7:8080\n");
+    for (const words& wrong : std::vector<words>{
+             {"--shard", "1"},
+             {"--endpoint", "a=h:1"},
+             {"--format", "server-set", "--ssl-port", "1"},
+             {"--format", "server-set", "--uri-spec", "x"},
+             {"--format", "server-set", "--payload", "1"},
+             {"--format", "server-set", "--endpoint", "h:1"},
+             {"--format", "finagle"},
+             {"--format", "server-set", "--endpoint", "a=h:1", "--endpoint", "a=h:2"}})
+        CHECK(run_program(registering(path, "true", wrong)).code == 64);
+    run.process().signal(SIGTERM);
+    CHECK(run.ended_by() == SIGTERM);
+    has_instances(path, 1);
+}
+
 TEST_CASE("corozk discover --register: a signal unregisters at once, while the command ends") {
     temporary_directory folder;
     std::string path = fresh_path();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "offering_shells.hpp"
 #include "program_run.hpp"
 #include <corozk/version.hpp>
 
@@ -30,14 +31,6 @@ const std::vector<std::string> commands{"lock",
                                         "wait-for",
                                         "watch"};
 
-std::set<std::string> words_of(const std::string& text) {
-    std::istringstream in(text);
-    std::set<std::string> result;
-    for (std::string word; in >> word;)
-        result.insert(word);
-    return result;
-}
-
 std::set<std::string> completed(std::vector<std::string> words) {
     words.insert(words.begin(), "--complete");
     auto run = run_program(words);
@@ -45,63 +38,20 @@ std::set<std::string> completed(std::vector<std::string> words) {
     return words_of(run.out);
 }
 
-/// What a shell offers for the last of these words.
-std::set<std::string> shell_offers(const std::vector<std::string>& shell) {
-    temporary_directory folder;
-    process_options what;
-    what.command = shell;
-    what.output = folder.path() / "out";
-    std::string path = std::filesystem::path(COROZK_PROGRAM).parent_path();
-    what.environment = {{"COROZK_HOSTS", the_server().hosts()},
-                        {"PATH", path + ":" + std::getenv("PATH")},
-                        {"HOME", folder.path()},
-                        {"TERM", "dumb"}};
-    process_guard process(what);
-    REQUIRE(process.wait(program_limit));
-    std::ifstream in(what.output);
-    std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-    INFO(text);
-    CHECK(process.exit_status() == 0);
-    return words_of(text);
+offering_shells shells() {
+    return {COROZK_PROGRAM, {{"COROZK_HOSTS", the_server().hosts()}}};
 }
 
 std::set<std::string> bash_offers(const std::string& words) {
-    return shell_offers({"bash",
-                         "--norc",
-                         "-c",
-                         "source '" COROZK_COMPLETION_DIR "/corozk.bash'; COMP_WORDS=(corozk " +
-                             words +
-                             "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _corozk; "
-                             "printf '%s\\n' \"${COMPREPLY[@]}\""});
+    return shells().bash("corozk " + words);
 }
 
-/// Types the words and a tab into a shell of its own, and shows what stands there then.
 std::set<std::string> zsh_offers(const std::string& words) {
-    return shell_offers({"zsh",
-                         "-f",
-                         "-c",
-                         R"(
-zmodload zsh/zpty
-zpty shell zsh -f -i
-zpty -w shell "PROMPT=''; fpath=()" COROZK_COMPLETION_DIR
-                         R"( \$fpath); autoload -U compinit; compinit -u -D; bindkey -e"
-zpty -w shell "echo re''ady"
-zpty -r shell text '*ready*'
-zpty -w -n shell ')" + words +
-                             R"('$'\t'
-zpty -w -n shell $'\x01echo \'BEGIN \x05 END\'\n'
-zpty -r shell text $'*BEGIN*END*\n*BEGIN*END*'
-print -r -- "$text"
-zpty -d shell
-)"});
+    return shells().zsh(words);
 }
 
 std::set<std::string> fish_offers(const std::string& words) {
-    return shell_offers(
-        {"fish",
-         "--no-config",
-         "-c",
-         "source " COROZK_COMPLETION_DIR "/corozk.fish; complete -C '" + words + "'"});
+    return shells().fish(words);
 }
 
 }  // namespace

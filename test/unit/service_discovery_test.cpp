@@ -3,6 +3,7 @@
 #include "node_map/node_map_editor.hpp"
 #include "recipe/discovery/format.hpp"
 #include "recipe/discovery/selection.hpp"
+#include "recipe/discovery/server_set.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -183,14 +184,162 @@ TEST_CASE("service discovery: payloads that are strings, and URIs") {
 }
 
 TEST_CASE("service discovery: paths") {
-    CHECK(instance_path("/base", "web", "a1") == "/base/web/a1");
+    CHECK(instance_path(service_format::curator, "/base", "web", "a1") == "/base/web/a1");
     CHECK(service_path("/base", "web") == "/base/web");
     for (const char* bad : {"", "a/b", ".", "..", "/", "a\n"}) {
         INFO(bad);
         CHECK_FALSE(service_path("/base", bad));
-        CHECK_FALSE(instance_path("/base", bad, "a1"));
-        CHECK_FALSE(instance_path("/base", "web", bad));
+        CHECK_FALSE(instance_path(service_format::curator, "/base", bad, "a1"));
+        CHECK_FALSE(instance_path(service_format::curator, "/base", "web", bad));
     }
+}
+
+TEST_CASE("service discovery: a ServerSet's format is written and read") {
+    service_instance instance("web", "10.0.0.5", 8080);
+    instance.shard = 7;
+    instance.additional_endpoints.emplace("http-admin", additional_endpoint("10.0.0.6", 9990));
+    instance.payload = R"({"zone":"a"})";
+    // As Finagle writes it.
+    const std::string data =
+        R"({"serviceEndpoint":{"host":"10.0.0.5","port":8080},)"
+        R"("additionalEndpoints":{"http-admin":{"host":"10.0.0.6","port":9990}},)"
+        R"("status":"ALIVE","shard":7,"metadata":{"zone":"a"}})";
+    CHECK(write_instance(service_format::server_set, instance) == data);
+    stat record;
+    record.ephemeral_owner = 17;
+    record.czxid = 4;
+    record.ctime = 1'700'000'000'123;
+    auto found =
+        read_instance(service_format::server_set, "web", "member_0000000001", data, record);
+    REQUIRE(found);
+    CHECK(found->session_id == 17);
+    CHECK(found->incarnation == 4);
+    CHECK(found->registration_time == 1'700'000'000'123);
+    instance.id = instance.node = "member_0000000001";
+    instance.session_id = 17;
+    instance.incarnation = 4;
+    instance.registration_time = found->registration_time;
+    CHECK(*found == instance);
+
+    instance = service_instance("web", "h", 1);
+    instance.enabled = false;
+    CHECK(write_member(instance) ==
+          R"({"serviceEndpoint":{"host":"h","port":1},"additionalEndpoints":{},)"
+          R"("status":"STOPPING"})");
+}
+
+TEST_CASE("service discovery: members of a ServerSet that are not alive, or have no endpoint") {
+    auto member = read_member("web", "member_1", "{}");
+    REQUIRE(member);
+    CHECK_FALSE(member->enabled);
+    CHECK(member->address.empty());
+    CHECK_FALSE(member->port);
+    CHECK_FALSE(member->shard);
+    CHECK_FALSE(write_member(*member));
+    for (const char* status : {"DEAD", "STARTING", "STOPPED", "WARNING", "alive", ""}) {
+        INFO(status);
+        member = read_member("web", "member_1", R"({"status":")" + std::string(status) + R"("})");
+        REQUIRE(member);
+        CHECK_FALSE(member->enabled);
+    }
+    member = read_member("web",
+                         "member_1",
+                         R"({"status":"ALIVE","serviceEndpoint":null,"additionalEndpoints":)"
+                         R"({"a":{"host":"h","port":1.0,"new":[]}},"shard":-1,"metadata":null})");
+    REQUIRE(member);
+    CHECK(member->enabled);
+    CHECK(member->shard == -1);
+    CHECK(member->payload.empty());
+    CHECK(member->additional_endpoints.at("a") == additional_endpoint("h", 1));
+}
+
+TEST_CASE("service discovery: what is no member of a ServerSet") {
+    for (const char* bad : {"",
+                            "web",
+                            "[]",
+                            "{",
+                            R"({"status":2})",
+                            R"({"serviceEndpoint":"h:1"})",
+                            R"({"serviceEndpoint":{}})",
+                            R"({"serviceEndpoint":{"host":"h"}})",
+                            R"({"serviceEndpoint":{"port":1}})",
+                            R"({"serviceEndpoint":{"host":"","port":1}})",
+                            R"({"serviceEndpoint":{"host":1,"port":1}})",
+                            R"({"serviceEndpoint":{"host":"h","port":"1"}})",
+                            R"({"serviceEndpoint":{"host":"h","port":65536}})",
+                            R"({"serviceEndpoint":{"host":"h","port":-1}})",
+                            R"({"additionalEndpoints":[]})",
+                            R"({"additionalEndpoints":{"a":null}})",
+                            R"({"additionalEndpoints":{"a":{"host":"h"}}})",
+                            R"({"shard":2147483648})",
+                            R"({"shard":-2147483649})",
+                            R"({"shard":1.5})",
+                            R"({"shard":"1"})",
+                            R"({"metadata":[]})",
+                            R"({"metadata":{"a":1}})",
+                            "{\"status\":\"\xff\"}"}) {
+        INFO(bad);
+        CHECK_FALSE(read_member("web", "member_1", bad));
+    }
+    std::string large = R"({"status":")" + std::string(largest_instance, 'x') + "\"}";
+    CHECK_FALSE(read_member("web", "member_1", large));
+}
+
+TEST_CASE("service discovery: what one of the formats has no place for") {
+    const service_instance good("web", "h", 1);
+    REQUIRE(write_member(good));
+    std::vector<service_instance> bad(8, good);
+    bad[0].ssl_port = 2;
+    bad[1].uri_spec = "{scheme}";
+    bad[2].type = service_type::permanent;
+    bad[3].address.clear();
+    bad[4].port.reset();
+    bad[5].payload = R"({"weight":1})";
+    bad[6].payload = R"("text")";
+    bad[7].additional_endpoints["a"];
+    for (const service_instance& one : bad)
+        CHECK_FALSE(write_member(one));
+    service_instance wrong_text = good;
+    wrong_text.address = "\xff";
+    CHECK_FALSE(write_member(wrong_text));
+
+    service_instance numbered = good;
+    numbered.shard = 1;
+    CHECK_FALSE(write_instance(service_format::curator, numbered));
+    service_instance more = good;
+    more.additional_endpoints.emplace("a", additional_endpoint("h", 2));
+    CHECK_FALSE(write_instance(service_format::curator, more));
+}
+
+TEST_CASE("service discovery: names of a ServerSet's members") {
+    for (const char* name : {"member_0", "member_0000000001", "member_-2147483648"})
+        CHECK(is_member_node(name));
+    for (const char* name :
+         {"", "member_", "member_-", "member_1a", "member_+1", "vector_0000000001", "Member_1"}) {
+        INFO(name);
+        CHECK_FALSE(is_member_node(name));
+        CHECK(is_member_node(member_node(name)));
+    }
+    CHECK(member_node("member_0000000001") == "member_0000000001");
+    // What the server numbers has 10 digits.
+    std::set<std::string> all;
+    for (int i = 0; i < 1000; ++i) {
+        all.insert(member_node(std::to_string(i)));
+        CHECK(all.rbegin()->size() == std::string_view("member_").size() + 19);
+    }
+    CHECK(all.size() == 1000);
+    // Names that are in use: they stay the same in all versions.
+    CHECK(member_node("web-1") == "member_6457018972743600263");
+    CHECK(instance_path(service_format::server_set, "/b", "web", "web-1") ==
+          "/b/web/member_6457018972743600263");
+    CHECK_FALSE(instance_path(service_format::server_set, "/b", "web", ""));
+    CHECK_FALSE(instance_path(service_format::server_set, "/b", "web", "a/b"));
+    service_instance instance("web", "h", 1);
+    instance.id = "web-1";
+    CHECK(instance.node_name() == "web-1");
+    CHECK(instance.node_name(service_format::server_set) == "member_6457018972743600263");
+    instance.node = "member_0000000001";
+    CHECK(instance.node_name(service_format::server_set) == "member_0000000001");
 }
 
 TEST_CASE("service discovery: nodes are parsed when they change, and reported once") {

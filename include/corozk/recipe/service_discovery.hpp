@@ -27,22 +27,28 @@ struct service_discovery_options {
     /// `errc::already_exists`. It always waits for an earlier session of the same object.
     bool wait_for_predecessor = true;
 
+    service_format format = service_format::curator;  ///< Whose znodes and data it works with.
+
     /// ACL of the instances' nodes and of missing parents. Empty means open to everyone.
     corozk::acl acl;
 };
 
 /**
- * @brief Registers and finds instances of services, in the format of Curator's `ServiceDiscovery`.
+ * @brief Registers and finds instances of services, in the format of Curator's `ServiceDiscovery` or
+ *        of Finagle's ServerSet (`service_format`).
  *
- * Programs of both kinds can share a path: an instance is a node `path/service/id` with JSON data.
- * Without Curator programs, and where a name has one value, `name_service` is simpler.
+ * Programs of both kinds can share a path: an instance is a node `path/service/id`, or
+ * `path/service/member_NUMBER`, with JSON data. Without such programs, and where a name has one
+ * value, `name_service` is simpler.
  *
  * A dynamic instance stays registered until `unregister`: after session loss it is registered again
  * in the next session with its latest data, as soon as the server has deleted the node of the lost
  * session; so it is when another client deletes its node. Static and permanent instances are
  * persistent nodes, which remain when this object is destroyed (Curator's `close` deletes its own).
  *
- * A node that is no valid instance is skipped and logged. Unknown fields are ignored.
+ * A node that is no valid instance is skipped and logged. Unknown fields are ignored. Children of a
+ * ServerSet that are no `member_NUMBER` are none of its instances. Finagle reads a member once: what
+ * `update` writes, and what is registered anew under the same id, it may not notice.
  *
  * @cancellation
  * | operation | terminal, partial, total |
@@ -54,7 +60,7 @@ struct service_discovery_options {
  *
  * @executor As `client`. The destructor unregisters dynamic instances in the background.
  *
- * @origin Curator's x-discovery; CURATOR-164, CURATOR-275.
+ * @origin Curator's x-discovery; CURATOR-164, CURATOR-275. Finagle's ServerSet.
  */
 class COROZK_DECL service_discovery : public detail::recipe_object<detail::service_discovery_impl> {
 public:
@@ -76,7 +82,7 @@ public:
      * - `errc::already_exists`: the id is that of a dynamic instance, if this one is static or
      *   permanent, or without `wait_for_predecessor`.
      * - `errc::bad_option`: the payload is not JSON, a text is not UTF-8, braces in `uri_spec` are
-     *   not paired, or the type is `dynamic_sequential`.
+     *   not paired, the type is `dynamic_sequential`, or the format has no place for something.
      * - `errc::bad_path`: the name or the id is not a valid node name, such as the empty one.
      * - `boost::asio::error::operation_aborted`: a dynamic instance was unregistered meanwhile.
      * - `errc::too_large`, `zk_errc::no_auth`, `zk_errc::invalid_acl`, `errc::closed`.
@@ -214,7 +220,10 @@ public:
     service_cache() noexcept = default;
 
     /** @brief A copy of the service at `path/service`. Starts reading. */
-    service_cache(const client& c, const std::string& path, const std::string& service);
+    service_cache(const client& c,
+                  const std::string& path,
+                  const std::string& service,
+                  service_format format = service_format::curator);
 
     /** @brief The latest state. */
     service_state current() const;

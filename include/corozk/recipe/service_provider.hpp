@@ -36,6 +36,11 @@ struct service_provider_options {
     std::chrono::milliseconds set_aside_for = std::chrono::seconds(30);  ///< See above.
 
     bool ssl = false;  ///< `endpoints` have the SSL port instead of the port.
+
+    service_format format = service_format::curator;  ///< Whose znodes and data it reads.
+
+    /// The name of the additional endpoint of which `endpoints` are; empty: the instance's own.
+    std::string endpoint;
 };
 
 /**

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,17 @@
 
 namespace corozk {
 
+/** @brief Whose znodes and data service discovery works with. */
+enum class service_format : std::uint8_t {
+    curator,  ///< Those of Curator's x-discovery: a node for each id.
+
+    /// Those of Finagle and of Twitter's commons, a ServerSet: nodes `member_NUMBER`. There are only
+    /// dynamic instances, `additional_endpoints` and `shard`; neither `ssl_port` nor `uri_spec`. A
+    /// payload is an object of strings (`metadata`). The id is not stored: the number follows from
+    /// it, and that of a found instance is its node's name.
+    server_set,
+};
+
 /** @brief The lifetime of a registration; Curator's `ServiceType`. */
 enum class service_type : std::uint8_t {
     dynamic,             ///< That of the registering object; registered again in each session.
@@ -26,7 +38,19 @@ enum class service_type : std::uint8_t {
     dynamic_sequential,  ///< Registered by Curator 5 only: as dynamic, numbered by the server.
 };
 
-/** @brief An instance of a service; Curator's `ServiceInstance`. */
+/** @brief Where an instance offers something else, such as its metrics. */
+struct additional_endpoint {
+    additional_endpoint() = default;
+    additional_endpoint(std::string host_, std::uint16_t port_)
+        : host(std::move(host_)), port(port_) {}
+
+    std::string host;        ///< An IP address or a host name.
+    std::uint16_t port = 0;  ///< The port.
+
+    friend bool operator==(const additional_endpoint&, const additional_endpoint&) = default;
+};
+
+/** @brief An instance of a service; Curator's `ServiceInstance`, or a member of a ServerSet. */
 struct service_instance {
     service_instance() = default;
     /** @brief With a random id (a UUID), and the current time as `registration_time`. */
@@ -54,6 +78,10 @@ struct service_instance {
 
     bool enabled = true;  ///< Otherwise a `service_provider` does not choose it.
 
+    /// By name, such as "http-admin". Only in a ServerSet.
+    std::map<std::string, additional_endpoint> additional_endpoints;
+    std::optional<std::int32_t> shard;  ///< A number for the instance. Only in a ServerSet.
+
     /// The session that owns it; 0 for static and permanent ones. Not part of the data.
     std::int64_t session_id = 0;
     /// Increases with each registration, but not by updates (`czxid`). Not part of the data.
@@ -62,6 +90,9 @@ struct service_instance {
     /// this node if it is set, otherwise the one named by the id;
     /// `register_instance` always means the latter. Not part of the data.
     std::string node;
+
+    /** @brief The name of its node: `node`, or what the id stands for if that is empty. */
+    COROZK_DECL std::string node_name(service_format format = service_format::curator) const;
 
     /** @brief The URI by `uri_spec`. Unknown variables are empty. */
     COROZK_DECL std::string uri() const;
@@ -89,8 +120,12 @@ public:
     service_endpoint() = default;
     service_endpoint(boost::asio::ip::address address,
                      std::uint16_t port,
+                     std::string host,
                      std::shared_ptr<const service_instance> of)
-        : address_(std::move(address)), port_(port), instance_(std::move(of)) {}
+        : address_(std::move(address)),
+          port_(port),
+          host_(std::move(host)),
+          instance_(std::move(of)) {}
 
     const boost::asio::ip::address& address() const noexcept { return address_; }  ///< The address.
     std::uint16_t port() const noexcept { return port_; }                          ///< The port.
@@ -99,7 +134,7 @@ public:
     const service_instance& instance() const noexcept { return *instance_; }
 
     /** @brief The host name or address that the instance has registered. */
-    const std::string& host_name() const noexcept { return instance_->address; }
+    const std::string& host_name() const noexcept { return host_; }
     /** @brief The port as text. */
     std::string service_name() const { return std::to_string(port_); }
 
@@ -109,6 +144,7 @@ public:
 private:
     boost::asio::ip::address address_;
     std::uint16_t port_ = 0;
+    std::string host_;
     std::shared_ptr<const service_instance> instance_;
 };
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Completion for bash: the program itself knows the candidates.
+# Completion for bash, of corozk and corozk-bench: the program itself knows the candidates.
 
 _corozk() {
     local i
@@ -24,4 +24,4 @@ _corozk() {
         compopt -o nospace 2>/dev/null
     fi
 }
-complete -o default -F _corozk corozk
+complete -o default -F _corozk corozk corozk-bench

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Completion for fish: the program itself knows the candidates.
+# Completion for fish, of corozk and corozk-bench: the program itself knows the candidates.
 
 function __corozk_candidates
     set -l words (commandline -opc)
@@ -24,3 +24,4 @@ function __corozk_candidates
 end
 
 complete -c corozk -f -a '(__corozk_candidates)'
+complete -c corozk-bench -f -a '(__corozk_candidates)'

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace corozk::detail {
@@ -25,11 +26,19 @@ public:
                      std::string path,
                      const client& c,
                      const std::string& base,
-                     const std::string& service)
-        : recipe_core(p, "service discovery", std::move(path)), table_(service) {
+                     const std::string& service,
+                     service_format format)
+        : recipe_core(p, "service discovery", std::move(path)), table_(service, format) {
         good_ = service_path(base, service).has_value() && recipe_core::path_is_good();
-        if (good_)
-            nodes = children_cache(c, recipe_core::path());
+        if (!good_)
+            return;
+        cache_options options;
+        if (format != service_format::curator) {
+            options.filter = [format](std::string_view node) {
+                return is_instance_node(format, node.substr(node.rfind('/') + 1));
+            };
+        }
+        nodes = children_cache(c, recipe_core::path(), options);
     }
 
     void stop() noexcept override {

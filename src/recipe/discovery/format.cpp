@@ -2,10 +2,11 @@
 #include "recipe/discovery/format.hpp"
 
 #include "operation/path.hpp"
+#include "recipe/discovery/json_fields.hpp"
+#include "recipe/discovery/server_set.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/uuid/random_generator.hpp>
 #include <boost/uuid/uuid_io.hpp>
@@ -13,8 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 namespace corozk {
@@ -102,128 +101,57 @@ json::value to_json(const std::optional<std::uint16_t>& port) {
     return port ? json::value(*port) : json::value(nullptr);
 }
 
-bool parse_json(std::string_view text, json::value& value) {
-    boost::system::error_code ec;
-    value = json::parse(json::string_view(text.data(), text.size()), ec);
-    return !ec;
-}
-
 std::string to_text(const json::value& value) {
     return json::serialize(value);
 }
 
-/// Such as 80.0, which some JSON libraries write.
-bool is_exact_integer(double number) {
-    constexpr double limit = 9'007'199'254'740'992.0;  // 2^53
-    return std::fabs(number) <= limit && std::trunc(number) == number;
+void read_type(field_reader& fields, service_type& to) {
+    if (!fields.find("serviceType"))
+        return;
+    std::string text;
+    fields.read("serviceType", text);
+    auto known = std::find_if(type_names.begin(), type_names.end(), [&text](const auto& one) {
+        return one.second == text;
+    });
+    if (known == type_names.end())
+        fields.fail();
+    else
+        to = known->first;
 }
 
-/// Reads the fields of an object; remembers whether one has the wrong type.
-class field_reader {
-public:
-    explicit field_reader(const json::object& fields) : fields_(fields) {}
-
-    bool good() const noexcept { return good_; }
-
-    /// Null if it is missing or null.
-    const json::value* find(std::string_view name) const {
-        const json::value* value = fields_.if_contains(json::string_view(name.data(), name.size()));
-        return value && !value->is_null() ? value : nullptr;
-    }
-
-    void read(std::string_view name, std::string& to) {
-        const json::value* value = find(name);
-        if (!value)
-            return;
-        if (const json::string* text = value->if_string())
-            to.assign(text->data(), text->size());
-        else
-            good_ = false;
-    }
-
-    void read(std::string_view name, bool& to) {
-        if (const json::value* value = find(name)) {
-            good_ = good_ && value->is_bool();
-            to = value->is_bool() ? value->get_bool() : to;
-        }
-    }
-
-    void read(std::string_view name, std::int64_t& to) {
-        const json::value* value = find(name);
-        if (!value)
-            return;
-        if (value->is_int64())
-            to = value->get_int64();
-        else if (value->is_double() && is_exact_integer(value->get_double()))
-            to = static_cast<std::int64_t>(value->get_double());
-        else
-            good_ = false;
-    }
-
-    void read(std::string_view name, std::optional<std::uint16_t>& to) {
-        if (!find(name))
-            return;
-        std::int64_t number = -1;
-        read(name, number);
-        if (number < 0 || number > std::numeric_limits<std::uint16_t>::max())
-            good_ = false;
-        else
-            to = static_cast<std::uint16_t>(number);
-    }
-
-    void read(std::string_view name, service_type& to) {
-        if (!find(name))
-            return;
+/// A URI's template.
+void read_spec(field_reader& fields, std::string& to) {
+    const json::value* value = fields.find("uriSpec");
+    if (!value)
+        return;
+    const json::object* spec = value->if_object();
+    const json::value* parts = spec ? spec->if_contains("parts") : nullptr;
+    if (!parts || !parts->is_array())
+        return fields.fail();
+    for (const json::value& one : parts->get_array()) {
+        const json::object* members = one.if_object();
+        if (!members)
+            return fields.fail();
+        field_reader part(*members);
         std::string text;
-        read(name, text);
-        auto known = std::find_if(type_names.begin(), type_names.end(), [&text](const auto& one) {
-            return one.second == text;
-        });
-        if (known == type_names.end())
-            good_ = false;
+        bool variable = false;
+        part.read("value", text);
+        part.read("variable", variable);
+        // Braces in a variable cannot be written in a template.
+        if (!part.good() || (variable && text.find_first_of("{}") != text.npos))
+            fields.fail();
+        if (variable)
+            to += '{' + text + '}';
         else
-            to = known->first;
+            append_literal(to, text);
     }
-
-    /// A URI's template.
-    void read_spec(std::string_view name, std::string& to) {
-        const json::value* value = find(name);
-        if (!value)
-            return;
-        const json::object* spec = value->if_object();
-        const json::value* parts = spec ? spec->if_contains("parts") : nullptr;
-        if (!parts || !parts->is_array()) {
-            good_ = false;
-            return;
-        }
-        for (const json::value& one : parts->get_array()) {
-            const json::object* fields = one.if_object();
-            if (!fields) {
-                good_ = false;
-                return;
-            }
-            field_reader part(*fields);
-            std::string text;
-            bool variable = false;
-            part.read("value", text);
-            part.read("variable", variable);
-            // Braces in a variable cannot be written in a template.
-            good_ = good_ && part.good() && !(variable && text.find_first_of("{}") != text.npos);
-            if (variable)
-                to += '{' + text + '}';
-            else
-                append_literal(to, text);
-        }
-    }
-
-private:
-    const json::object& fields_;
-    bool good_ = true;
-};
+}
 
 }  // namespace
 
 std::optional<std::string> write_instance(const service_instance& instance) {
+    if (instance.shard || !instance.additional_endpoints.empty())
+        return std::nullopt;
     json::object fields;
     fields["name"] = instance.name;
     fields["id"] = instance.id;
@@ -274,8 +202,8 @@ std::optional<service_instance> read_instance(std::string_view service,
     fields.read("port", instance.port);
     fields.read("sslPort", instance.ssl_port);
     fields.read("registrationTimeUTC", instance.registration_time);
-    fields.read("serviceType", instance.type);
-    fields.read_spec("uriSpec", instance.uri_spec);
+    read_type(fields, instance.type);
+    read_spec(fields, instance.uri_spec);
     fields.read("enabled", instance.enabled);
     if (const json::value* payload = fields.find("payload"))
         instance.payload = to_text(*payload);
@@ -284,14 +212,22 @@ std::optional<service_instance> read_instance(std::string_view service,
     return instance;
 }
 
-std::optional<service_instance> read_instance(std::string_view service,
+std::optional<std::string> write_instance(service_format format, const service_instance& instance) {
+    return format == service_format::server_set ? write_member(instance) : write_instance(instance);
+}
+
+std::optional<service_instance> read_instance(service_format format,
+                                              std::string_view service,
                                               std::string_view node,
                                               const std::string& data,
                                               const stat& record) {
-    auto instance = read_instance(service, node, data);
+    const bool member = format == service_format::server_set;
+    auto instance = member ? read_member(service, node, data) : read_instance(service, node, data);
     if (instance) {
         instance->session_id = session_of(record);
         instance->incarnation = record.czxid;
+        if (member)
+            instance->registration_time = record.ctime;
     }
     return instance;
 }
@@ -305,11 +241,22 @@ std::optional<std::string> service_path(std::string_view base, std::string_view 
     return path;
 }
 
-std::optional<std::string> instance_path(std::string_view base,
+std::optional<std::string> instance_path(service_format format,
+                                         std::string_view base,
                                          std::string_view service,
                                          std::string_view id) {
     auto parent = service_path(base, service);
-    return parent ? service_path(*parent, id) : std::nullopt;
+    return parent ? service_path(*parent, instance_node(format, id)) : std::nullopt;
+}
+
+std::string instance_node(service_format format, std::string_view id) {
+    // What names no instance in one format names none in another.
+    return format == service_format::server_set && is_node_name(id) ? member_node(id)
+                                                                    : std::string(id);
+}
+
+bool is_instance_node(service_format format, std::string_view node) {
+    return format == service_format::curator || is_member_node(node);
 }
 
 std::vector<std::string> instance_table::update(const node_map& nodes) {
@@ -324,7 +271,7 @@ std::vector<std::string> instance_table::update(const node_map& nodes) {
         one.mzxid = node.stat.mzxid;
         one.empty = node.data.empty();
         one.instance.reset();
-        if (auto instance = read_instance(service_, name, node.data, node.stat))
+        if (auto instance = read_instance(format_, service_, name, node.data, node.stat))
             one.instance = std::make_shared<const service_instance>(std::move(*instance));
         else
             malformed.push_back(name);
@@ -341,6 +288,10 @@ service_instance::service_instance(std::string name_, std::string address_, std:
       port(port_) {
     using namespace std::chrono;
     registration_time = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+std::string service_instance::node_name(service_format format) const {
+    return node.empty() ? detail::instance_node(format, id) : node;
 }
 
 std::string service_instance::uri() const {

@@ -18,7 +18,7 @@
 namespace corozk::detail {
 
 // Service discovery, in the format of Curator's x-discovery: the data of base/service/id is a JSON
-// object.
+// object. The other format, Finagle's ServerSet, has the same rules: see server_set.hpp.
 //
 //   * A dynamic instance is an ephemeral node, which is re-created until its owner gives it up
 //     (toolkit/kept_node); static and permanent ones are persistent nodes.
@@ -43,17 +43,28 @@ std::optional<service_instance> read_instance(std::string_view service,
                                               std::string_view node,
                                               std::string_view data);
 
-/// Same as above, with what the node's metadata says.
-std::optional<service_instance> read_instance(std::string_view service,
+/// Same as above, in either format.
+std::optional<std::string> write_instance(service_format format, const service_instance& instance);
+
+/// Same as above, in either format, with what the node's metadata says.
+std::optional<service_instance> read_instance(service_format format,
+                                              std::string_view service,
                                               std::string_view node,
                                               const std::string& data,
                                               const stat& record);
 
 /// The path of a service, or of one of its instances; nothing if a name is invalid.
 std::optional<std::string> service_path(std::string_view base, std::string_view service);
-std::optional<std::string> instance_path(std::string_view base,
+std::optional<std::string> instance_path(service_format format,
+                                         std::string_view base,
                                          std::string_view service,
                                          std::string_view id);
+
+/// The node of an instance by its id, or by the node's name itself.
+std::string instance_node(service_format format, std::string_view id);
+
+/// Whether a service's child with this name stands for an instance. Others are none of its business.
+bool is_instance_node(service_format format, std::string_view node);
 
 /// The instances of a service by node name, parsed once per change of a node.
 class instance_table {
@@ -64,7 +75,8 @@ public:
         std::shared_ptr<const service_instance> instance;  ///< null: malformed
     };
 
-    explicit instance_table(std::string service) : service_(std::move(service)) {}
+    explicit instance_table(std::string service, service_format format = service_format::curator)
+        : service_(std::move(service)), format_(format) {}
 
     /// @return the names of nodes that have become malformed
     std::vector<std::string> update(const node_map& nodes);
@@ -73,6 +85,7 @@ public:
 
 private:
     std::string service_;
+    service_format format_;
     std::map<std::string, entry> entries_;
 };
 

@@ -49,8 +49,16 @@ task<> next_service_state(std::shared_ptr<service_cache_impl> self,
 }  // namespace
 }  // namespace detail
 
-service_cache::service_cache(const client& c, const std::string& path, const std::string& service)
-    : recipe_object(c.implementation(), detail::join_path(path, service), c, path, service) {}
+service_cache::service_cache(const client& c,
+                             const std::string& path,
+                             const std::string& service,
+                             service_format format)
+    : recipe_object(c.implementation(),
+                    detail::join_path(path, service),
+                    c,
+                    path,
+                    service,
+                    format) {}
 
 service_state service_cache::current() const {
     return impl_ ? impl_->describe(impl_->nodes.current()) : service_state();

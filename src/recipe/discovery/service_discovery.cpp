@@ -13,6 +13,7 @@
 #include <corozk/recipe/service_discovery.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 namespace corozk {
@@ -87,11 +88,15 @@ task<error_code> resolve_service(service_discovery_impl& self,
                                  std::vector<service_instance>& instances) {
     port& p = self.get_port();
     std::map<std::string, node_view> found;
-    error_code ec = co_await read_children(p, path, found);
+    const service_format format = self.options.format;
+    std::function<bool(std::string_view)> wanted = [format](std::string_view node) {
+        return is_instance_node(format, node);
+    };
+    error_code ec = co_await read_children(p, path, found, wanted);
     if (ec)
         co_return ec;
     for (const auto& [name, node] : found) {
-        if (auto instance = read_instance(service, name, node.data, node.stat))
+        if (auto instance = read_instance(format, service, name, node.data, node.stat))
             instances.push_back(std::move(*instance));
         else
             report_malformed(p, join_path(path, name));
@@ -130,7 +135,7 @@ bool can_write(const std::shared_ptr<service_discovery_impl>& impl,
                any_handler<void(error_code)>& handler) {
     if (!discovery_usable(impl, path, handler))
         return false;
-    auto written = write_instance(instance);
+    auto written = write_instance(impl->options.format, instance);
     if (!written || instance.type == service_type::dynamic_sequential) {
         refuse(impl, std::move(handler), errc::bad_option);
         return false;
@@ -146,7 +151,8 @@ bool can_write(const std::shared_ptr<service_discovery_impl>& impl,
 std::optional<std::string> path_of(const std::shared_ptr<service_discovery_impl>& impl,
                                    const service_instance& instance,
                                    const std::string& node) {
-    return impl ? instance_path(impl->path(), instance.name, node) : std::nullopt;
+    return impl ? instance_path(impl->options.format, impl->path(), instance.name, node)
+                : std::nullopt;
 }
 
 }  // namespace
@@ -178,7 +184,11 @@ void service_discovery::start_register(const impl_ptr& impl,
                                     true));
         return;
     }
-    impl->kept.at(p, *path, impl->options.acl)
+    detail::kept_node_kind kind;
+    // Finagle does not expect a ServerSet's node to be deleted.
+    if (impl->options.format == service_format::server_set)
+        kind.parents = create_mode::persistent;
+    impl->kept.at(p, *path, impl->options.acl, kind)
         .keep(std::move(data), impl->options.wait_for_predecessor, std::move(handler), deadline);
 }
 
@@ -214,7 +224,7 @@ void service_discovery::start_unregister(const impl_ptr& impl,
                                          handler_of<> handler) {
     std::optional<std::string> path;
     if (impl)
-        path = detail::instance_path(impl->path(), service, id);
+        path = detail::instance_path(impl->options.format, impl->path(), service, id);
     if (!detail::discovery_usable(impl, path, handler))
         return;
     if (detail::kept_node* ours = impl->kept.find(*path))

@@ -27,22 +27,30 @@ public:
                           const std::string& base,
                           const std::string& service,
                           const service_provider_options& options_)
-        : followed_service(p, std::move(path), c, base, service),
+        : followed_service(p, std::move(path), c, base, service, options_.format),
           options(options_),
           down(options.failure_threshold, options.set_aside_for),
           order(options.strategy, std::random_device()()) {}
 
-    std::optional<std::uint16_t> endpoint_port(const service_instance& instance) const {
-        return options.ssl ? instance.ssl_port : instance.port;
+    /// Nothing if the instance has no such endpoint.
+    std::optional<additional_endpoint> endpoint_of(const service_instance& instance) const {
+        if (!options.endpoint.empty()) {
+            auto found = instance.additional_endpoints.find(options.endpoint);
+            if (found == instance.additional_endpoints.end())
+                return std::nullopt;
+            return found->second;
+        }
+        const auto& number = options.ssl ? instance.ssl_port : instance.port;
+        if (!number || instance.address.empty())
+            return std::nullopt;
+        return additional_endpoint(instance.address, *number);
     }
 
     /// The available instances, in the order in which to try them.
     std::vector<candidate> arrange(const tree_state& state, bool reachable) {
         auto found = available_instances(read(state), down, get_port().now());
         if (reachable) {
-            std::erase_if(found, [this](const candidate& c) {
-                return !endpoint_port(*c.instance) || c.instance->address.empty();
-            });
+            std::erase_if(found, [this](const candidate& c) { return !endpoint_of(*c.instance); });
         }
         return order.arrange(std::move(found));
     }
@@ -198,7 +206,7 @@ task<> find_endpoints(std::shared_ptr<service_provider_impl> self,
     }
     host_lookups lookups(self->executor(), wake);
     for (const candidate& c : found)
-        lookups.add(c.instance->address);
+        lookups.add(self->endpoint_of(*c.instance)->host);
     while (!lookups.advance() && !call.over())
         co_await wake.wait();
     if (call.over())
@@ -207,16 +215,17 @@ task<> find_endpoints(std::shared_ptr<service_provider_impl> self,
     std::vector<service_endpoint> endpoints;
     for (const candidate& c : found) {
         const service_instance& instance = *c.instance;
-        const host_lookups::answer& host = lookups.of(instance.address);
+        const additional_endpoint where = *self->endpoint_of(instance);
+        const host_lookups::answer& host = lookups.of(where.host);
         for (const auto& address : host.addresses)
-            endpoints.emplace_back(address, *self->endpoint_port(instance), c.instance);
+            endpoints.emplace_back(address, where.port, where.host, c.instance);
         if (!host.addresses.empty())
             continue;
         if (host.started && !in_vain)
             self->report_failure(instance);
         p.report(log_level::warning,
                  "service discovery: the host ",
-                 instance.address,
+                 where.host,
                  " of ",
                  join_path(self->path(), c.node),
                  " was not found: ",
