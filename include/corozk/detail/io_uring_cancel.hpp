@@ -15,9 +15,7 @@ inline void corozk_io_uring_prep_cancel(io_uring_sqe* request, void* what, int f
     io_uring_sqe_set_data(request, nullptr);
 }
 
-inline void corozk_io_uring_prep_timeout_remove(io_uring_sqe* request,
-                                                __u64 what,
-                                                unsigned flags) {
+inline void corozk_io_uring_prep_timeout_remove(io_uring_sqe* request, __u64 what, unsigned flags) {
     io_uring_prep_timeout_remove(request, what, flags);
     io_uring_sqe_set_data(request, nullptr);
 }

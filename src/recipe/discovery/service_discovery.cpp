@@ -122,8 +122,11 @@ bool discovery_usable(const std::shared_ptr<service_discovery_impl>& impl,
                       any_handler<void(error_code, Values...)>& handler) {
     if (!usable_at_path(impl, handler))
         return false;
-    if (!path)
-        refuse(impl, std::move(handler), errc::bad_path);
+    if (!path) {
+        refuse(impl,
+               std::move(handler),
+               impl->reject(errc::bad_path, "a name or an id is not that of a node"));
+    }
     return path.has_value();
 }
 
@@ -137,7 +140,9 @@ bool can_write(const std::shared_ptr<service_discovery_impl>& impl,
         return false;
     auto written = write_instance(impl->options.format, instance);
     if (!written || instance.type == service_type::dynamic_sequential) {
-        refuse(impl, std::move(handler), errc::bad_option);
+        refuse(impl,
+               std::move(handler),
+               impl->reject(errc::bad_option, "this instance cannot be written in the format"));
         return false;
     }
     if (written->size() > largest_instance) {
@@ -203,7 +208,9 @@ void service_discovery::start_update(const impl_ptr& impl,
     detail::kept_node* ours = impl->kept.find(*path);
     const bool dynamic = instance.type == service_type::dynamic;
     if (ours && !dynamic) {
-        detail::refuse(impl, std::move(handler), errc::bad_option);
+        detail::refuse(impl,
+                       std::move(handler),
+                       impl->reject(errc::bad_option, "it was registered with another type"));
     } else if (ours) {
         ours->change(std::move(data), std::move(handler));
     } else if (dynamic) {
