@@ -188,6 +188,11 @@ TEST_CASE("corozk --complete: commands, options, values, actions, paths") {
     CHECK(completed({"lock", "--hosts=127.0.0.1:1", path}).empty());
     CHECK(completed({"queue", "put", "--hosts", the_server().hosts(), path + "/d"}) ==
           std::set<std::string>{path + "/deep"});
+    // Nothing that would be refused, and nothing twice.
+    CHECK(completed({"get", "/"}).count("/zookeeper") == 1);
+    for (std::string word : {std::string("//"), "/" + path + "/", path + "//"})
+        CHECK(completed({"get", word}).empty());
+    CHECK(run_program({"--complete", "lock", "--he"}).out == "--help\n");
 }
 
 TEST_CASE("corozk: completion in bash") {
