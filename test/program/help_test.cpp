@@ -65,14 +65,19 @@ std::set<std::string> shell_offers(const std::vector<std::string>& shell) {
     return words_of(text);
 }
 
-std::set<std::string> bash_offers(const std::string& words) {
+/// @param replaced what Readline would replace; without it, the last word
+std::set<std::string> bash_offers(const std::string& words, const std::string& replaced = {}) {
     return shell_offers({"bash",
                          "--norc",
                          "-c",
-                         "source '" COROZK_COMPLETION_DIR "/corozk.bash'; COMP_WORDS=(corozk " +
-                             words +
-                             "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _corozk; "
-                             "printf '%s\\n' \"${COMPREPLY[@]}\""});
+                         "source '" COROZK_COMPLETION_DIR "/corozk.bash'; COMP_LINE=\"corozk $1\"; "
+                         "COMP_POINT=${#COMP_LINE}; COMP_WORDS=($COMP_LINE); "
+                         "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
+                         "_corozk corozk \"${2:-${COMP_WORDS[-1]}}\"; "
+                         "printf '%s\\n' \"${COMPREPLY[@]}\"",
+                         "bash",
+                         words,
+                         replaced});
 }
 
 /// Types the words and a tab into a shell of its own, and shows what stands there then.
@@ -203,6 +208,16 @@ TEST_CASE("corozk: completion in bash") {
     observer().plant(path + "/deep/node");
     CHECK(bash_offers("tree " + path + "/") == std::set<std::string>{path + "/deep"});
     CHECK(bash_offers("discover --one " + path + "/deep n") == std::set<std::string>{"node"});
+    // A name means nothing to the shell, without quotes and within them.
+    std::string foreign = path + "/x/$(echo)'\";";
+    observer().plant(foreign);
+    std::string start = path + "/x/";
+    CHECK(bash_offers("get " + start) == std::set<std::string>{start + "\\$\\(echo\\)\\'\\\"\\;"});
+    CHECK(bash_offers("get '" + start, start) == std::set<std::string>{start + "$(echo)'\\''\";"});
+    CHECK(bash_offers("get \"" + start, start) == std::set<std::string>{start + "\\$(echo)'\\\";"});
+    // What is before the replaced part stays.
+    CHECK(bash_offers("get '" + path + "/x'/\\$", "/\\$") ==
+          std::set<std::string>{"/\\$\\(echo\\)\\'\\\"\\;"});
 }
 
 TEST_CASE("corozk: completion in zsh") {
@@ -227,6 +242,9 @@ TEST_CASE("corozk: completion in fish") {
           std::set<std::string>{path + "/deep", path + "/deep/"});
     CHECK(fish_offers("corozk discover --one " + path + "/deep n") ==
           std::set<std::string>{"node"});
+    for (const char* quote : {"\\'", "\""})
+        CHECK(fish_offers("corozk tree " + std::string(quote) + path + "/d") ==
+              std::set<std::string>{path + "/deep", path + "/deep/"});
     // Another command, and a file.
     CHECK(fish_offers("corozk lock /a -- corozk conten") == std::set<std::string>{"contenders"});
     CHECK(fish_offers("corozk config put /a " COROZK_COMPLETION_DIR "/corozk.f") ==
