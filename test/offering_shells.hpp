@@ -37,14 +37,20 @@ public:
         : folder_(program.parent_path()), environment_(std::move(environment)) {}
 
     /// What is offered for the last of these words, of which the first is the program.
-    std::set<std::string> bash(const std::string& words) const {
+    /// @param replaced what Readline would replace; without it, the last word
+    std::set<std::string> bash(const std::string& words, const std::string& replaced = {}) const {
         return offered({"bash",
                         "--norc",
                         "-c",
-                        "source '" COROZK_COMPLETION_DIR "/corozk.bash'; COMP_WORDS=(" + words +
-                            "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
-                            "complete -p \"${COMP_WORDS[0]}\" | grep -q ' _corozk ' && _corozk; "
-                            "printf '%s\\n' \"${COMPREPLY[@]}\""});
+                        "source '" COROZK_COMPLETION_DIR "/corozk.bash'; COMP_LINE=$1; "
+                        "COMP_POINT=${#COMP_LINE}; COMP_WORDS=($COMP_LINE); "
+                        "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
+                        "complete -p \"${COMP_WORDS[0]}\" | grep -q ' _corozk ' && "
+                        "_corozk \"${COMP_WORDS[0]}\" \"${2:-${COMP_WORDS[-1]}}\"; "
+                        "printf '%s\\n' \"${COMPREPLY[@]}\"",
+                        "bash",
+                        words,
+                        replaced});
     }
 
     /// Types the words and a tab into a shell of its own, and shows what stands there then.

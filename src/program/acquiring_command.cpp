@@ -19,12 +19,10 @@ asio::awaitable<run_result> acquiring_command::acquire_and_run(command_context& 
                                                                const attempt<ownership>& once) {
     ownership held;
     run_result result;
-    // --try does not wait for servers.
-    auto until = wait_.try_only ? wait_.begin : wait_.until();
     try {
         held = co_await through_outages(
             context,
-            until,
+            wait_.until(),
             "the connection was lost while waiting; waiting again, behind all others",
             once);
     } catch (const boost::system::system_error& e) {

@@ -39,7 +39,8 @@ constexpr const char* about =
 constexpr const char* general =
     R"(See corozk COMMAND --help. What follows -- is run as it is, without a shell. Durations
 are written 250ms, 30s, 5m or 2h; a hundred years and more mean no limit. A deadline
-counts from the program's start, and includes connecting.
+counts from the program's start, and includes connecting; one of 0 means one attempt
+without waiting, as --try: a server has one second to answer.
 
 With --json results (on standard output) and events, errors and log lines (on standard
 error) are JSON, one value per line. A string that is not UTF-8 is followed by a second
@@ -91,6 +92,30 @@ std::string unexpected(const std::string& word) {
         "there is no option '{}'; other words that begin with a dash follow --, or "
         "the '=' of their option",
         word);
+}
+
+usage_error no_value_for(const std::string& name) {
+    return usage_error(
+        fmt::format("{} has an empty value: leave it out, or say what is meant", name));
+}
+
+/// CLI11 would take the next word for the value of "--name=".
+void refuse_empty_after_equals(const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+        if (word.starts_with("--") && word.find('=') == word.size() - 1)
+            throw no_value_for(word.substr(0, word.size() - 1));
+    }
+}
+
+/// An empty word is a variable of a script that is not set, and not the same as no option: "no TLS",
+/// for instance. Only data may be empty. (CLI11 ignores variables of the environment that are.)
+void refuse_empty_values(const CLI::App& app) {
+    for (const CLI::Option* option : app.get_options()) {
+        bool data = option->get_name() == "VALUE" || option->get_name() == "WORDS";
+        const auto& given = option->results();
+        if (!data && std::find(given.begin(), given.end(), "") != given.end())
+            throw no_value_for(option->get_name());
+    }
 }
 
 }  // namespace
@@ -184,6 +209,7 @@ void application::parse(std::vector<std::string> words) {
     words.erase(dashes, words.end());
     // Holds for usage errors, too.
     settings_.json = std::find(words.begin(), words.end(), "--json") != words.end();
+    refuse_empty_after_equals(words);
     std::reverse(words.begin(), words.end());  // as CLI11 expects them
     try {
         app_.parse(std::move(words));
@@ -194,6 +220,8 @@ void application::parse(std::vector<std::string> words) {
     } catch (const CLI::ExtrasError&) {
         throw usage_error(unexpected(app_.remaining(true).front()));
     }
+    refuse_empty_values(app_);
+    refuse_empty_values(*app_.get_subcommands().front());
     read_credentials();
     if (has_command && settings_.command.empty())
         throw usage_error("there is no command after --");
@@ -207,12 +235,14 @@ void application::parse(std::vector<std::string> words) {
 }
 
 void application::parse_for_completion(std::vector<std::string> words) {
+    refuse_empty_after_equals(words);
     std::reverse(words.begin(), words.end());
     try {
         app_.parse(std::move(words));
     } catch (const CLI::Error&) {
         // Something may still be missing.
     }
+    refuse_empty_values(app_);
     read_credentials();
 }
 

@@ -22,7 +22,8 @@ public:
   status  whether it is set: exit code 0 if so, otherwise 1
   wait    waits until it is removed; returns at once if there is none
   enter   a double barrier: waits for --count members, runs the command, and waits
-          until all of them have finished theirs (or died)
+          until all of them have finished theirs (or died); a signal to the command ends
+          that wait, and --deadline 0 is too short for more than one member
 
 The exit code of set and remove is 0 if they have changed something, otherwise 1.
 
@@ -33,7 +34,6 @@ Examples
     }
 
     void check(const settings&) override {
-        check_recipe_path(words_.path());
         if (words_.is("enter") != count_.has_value())
             throw usage_error("--count belongs to 'enter', and 'enter' needs it");
     }
@@ -52,7 +52,9 @@ private:
         options.acl = context.options.acl;
         barrier b(context.zk, words_.path(), options);
         if (words_.is("wait")) {
-            attempt<void> once = [&] { return b.wait_until(wait_.until()); };
+            attempt<void> once = [&] {
+                return wait_.at_once() ? pass(b) : b.wait_until(wait_.until());
+            };
             co_await through_outages(
                 context, wait_.until(), "the connection was lost; still waiting", once);
             co_return done;
@@ -68,11 +70,24 @@ private:
         co_return yes ? done : answer_is_no;
     }
 
+    /// Looks once.
+    asio::awaitable<void> pass(barrier& b) const {
+        bool set = co_await b.is_set();
+        if (set)
+            throw error(errc::deadline_exceeded, "barrier.wait", words_.path());
+    }
+
     asio::awaitable<int> enter(command_context& context) {
         double_barrier_options options;
         options.acl = context.options.acl;
+        options.wait_for_next_round = !wait_.at_once();
+        // Members wait for each other: without waiting, only one that is alone can enter.
+        if (wait_.at_once() && *count_ > 1)
+            throw error(errc::deadline_exceeded, "double_barrier.enter", words_.path());
         double_barrier member(context.zk, words_.path(), *count_, options);
-        attempt<void> once = [&] { return member.enter_until(wait_.until()); };
+        attempt<void> once = [&] {
+            return member.enter_until(wait_.at_once() ? time_point::max() : wait_.until());
+        };
         co_await through_outages(
             context, wait_.until(), "the connection was lost; entering again", once);
         child_description what = run_.command_at(words_.path(), context.options);

@@ -140,8 +140,14 @@ std::vector<std::string> complete(application& known, const std::vector<std::str
         return {};
     const std::string& word = words.back();
     names result = candidates(known, names(words.begin(), words.end() - 1), word);
-    std::erase_if(result, [&](const std::string& c) { return !c.starts_with(word); });
+    // Nothing that would be refused: a path such as "//a", or a name that the servers accept only.
+    std::erase_if(result, [&](const std::string& c) {
+        bool known_form = !invalid_path_reason(c.starts_with('/') ? c : "/" + c);
+        return !c.starts_with(word) || !known_form;
+    });
     std::sort(result.begin(), result.end());
+    // --help is an option of the program and of each command.
+    result.erase(std::unique(result.begin(), result.end()), result.end());
     return result;
 }
 

@@ -16,7 +16,7 @@ public:
     explicit contenders_command(CLI::App& app) {
         app.add_option("PATH", path_, "the parent znode of a lock, semaphore or election")
             ->required()
-            ->each(check_path);
+            ->each(check_recipe_path);
         app.add_flag("--watch", watch_, "continue, and show each change");
         app.footer(
             R"(Shows who holds and who waits, in order: since when (by the server's clock), in which

@@ -33,11 +33,15 @@ public:
     explicit deadlocks_command(CLI::App& app) {
         app.add_option("PATH", paths_, "the parent znodes of the locks, semaphores and elections")
             ->required()
-            ->each(check_path);
+            ->each(check_recipe_path);
         app.add_flag("--edges", edges_, "print all waiting clients, and what they wait for");
         app.footer(
             R"(Looks twice, and reports what was there all the time. A participant is a session, or
-what a contender calls itself (--identity) if that differs.
+what a contender calls itself (--identity) if that differs. Contenders that call
+themselves the same in several sessions are one participant, too: what a job runs under
+several locks has one --identity, and jobs that have nothing to do with each other have
+different ones. (The default is different for each process. Addresses do not count, as
+Curator writes that of its host.)
 
 Exit code 1 if there is a deadlock. 'corozk break NODE' resolves it.
 

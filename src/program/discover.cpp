@@ -206,8 +206,7 @@ private:
         options.strategy = service_strategy::random;
         options.format = format_;
         service_provider provider(context.zk, path_, service_, options);
-        // A deadline of 0 has passed, but looks once.
-        bool waits = wait_.deadline && wait_.deadline->count() > 0;
+        bool waits = wait_.deadline && !wait_.at_once();
         ending<service_instance> chosen;
         if (waits) {
             co_await run_to_end(
@@ -247,13 +246,18 @@ private:
     }
 
     asio::awaitable<int> run_registered(command_context& context) {
-        service_discovery services(context.zk, path_, discovery_options(context));
+        service_discovery_options options = discovery_options(context);
+        options.wait_for_predecessor = !wait_.at_once();
+        service_discovery services(context.zk, path_, options);
         service_instance instance = instance_to_register();
-        error_code ec = co_await context.interrupts.race(
-            reporting_outages(context,
-                              "the connection was lost; still registering",
-                              register_instance(services, instance)));
-        if (ec == errc::deadline_exceeded) {
+        auto registering = register_instance(services, instance);
+        if (wait_.at_once())
+            registering = while_connected(context.zk, std::move(registering));
+        else
+            registering = reporting_outages(
+                context, "the connection was lost; still registering", std::move(registering));
+        error_code ec = co_await context.interrupts.race(std::move(registering));
+        if (ec == errc::deadline_exceeded || ec == errc::already_exists) {
             complain(fmt::format("{} could not be registered in time; another client may have the "
                                  "id {}",
                                  service_path(),
@@ -294,7 +298,8 @@ private:
 
     asio::awaitable<error_code> register_instance(service_discovery& services,
                                                   const service_instance& instance) const {
-        auto [ec] = co_await services.register_instance_until(instance, wait_.until(), as_tuple);
+        time_point until = wait_.at_once() ? time_point::max() : wait_.until();
+        auto [ec] = co_await services.register_instance_until(instance, until, as_tuple);
         co_return ec;
     }
 

@@ -30,7 +30,7 @@ Examples
 
     asio::awaitable<int> run(command_context& context) override {
         auto begin = [this](election& e, time_point until) {
-            return wait_.try_only ? e.try_campaign() : e.campaign_until(until);
+            return wait_.at_once() ? e.try_campaign() : e.campaign_until(until);
         };
         return run_owning<election, election_options>(context, begin);
     }

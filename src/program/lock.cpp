@@ -66,7 +66,7 @@ Examples
         if (shared_ || exclusive_)
             return by_kind(context);
         return run_owning<lock, lock_options>(context, [this](lock& l, time_point until) {
-            return wait_.try_only ? l.try_acquire() : l.acquire_until(until);
+            return wait_.at_once() ? l.try_acquire() : l.acquire_until(until);
         });
     }
 
@@ -74,8 +74,8 @@ private:
     asio::awaitable<int> by_kind(command_context& context) {
         auto begin = [this](shared_lock& l, time_point until) {
             if (shared_)
-                return wait_.try_only ? l.try_acquire_read() : l.acquire_read_until(until);
-            return wait_.try_only ? l.try_acquire_write() : l.acquire_write_until(until);
+                return wait_.at_once() ? l.try_acquire_read() : l.acquire_read_until(until);
+            return wait_.at_once() ? l.try_acquire_write() : l.acquire_write_until(until);
         };
         return run_owning<shared_lock, shared_lock_options>(context, begin);
     }
@@ -83,8 +83,8 @@ private:
     asio::awaitable<int> by_priority(command_context& context) {
         auto begin = [this, p = *priority_](priority_lock& l, time_point until) {
             if (shared_)
-                return wait_.try_only ? l.try_acquire_read(p) : l.acquire_read_until(p, until);
-            return wait_.try_only ? l.try_acquire(p) : l.acquire_until(p, until);
+                return wait_.at_once() ? l.try_acquire_read(p) : l.acquire_read_until(p, until);
+            return wait_.at_once() ? l.try_acquire(p) : l.acquire_until(p, until);
         };
         return run_owning<priority_lock, priority_lock_options>(context, begin);
     }

@@ -35,7 +35,8 @@ client_options to_client_options(const settings& s) {
 }
 
 void wait_options::describe_deadline(CLI::App& app) {
-    add_duration(app, "-w,--deadline", deadline, "wait at most this long, then end with 75");
+    add_duration(
+        app, "-w,--deadline", deadline, "wait at most this long, then end with 75; 0: do not wait");
 }
 
 void wait_options::describe(CLI::App& app, const std::string& in_vain) {
@@ -48,12 +49,14 @@ void wait_options::describe(CLI::App& app, const std::string& in_vain) {
 }
 
 std::chrono::steady_clock::time_point wait_options::until() const {
+    if (at_once())
+        return begin;
     return deadline ? begin + *deadline : std::chrono::steady_clock::time_point::max();
 }
 
 std::optional<std::chrono::milliseconds> wait_options::patience() const {
     constexpr std::chrono::milliseconds to_answer_a_try{1000};
-    if (try_only || (deadline && deadline->count() == 0))
+    if (at_once())
         return to_answer_a_try;
     if (!deadline)
         return std::nullopt;
@@ -68,7 +71,14 @@ path_and_action::path_and_action(CLI::App& app,
     : actions_(std::move(actions)), taking_words_(std::move(taking_words)) {
     app.add_option("ACTION", action_, fmt::format("{}", fmt::join(actions_, ", ")))->required();
     app.add_option("PATH", path_, "the recipe's parent znode")->required();
-    app.add_option("WORDS", words_, "what the action needs; see below");
+    // As they are: CLI11 takes a list's empty word for none, and "[1,2]" for two. No least number is
+    // ever reached, so words that are the name of a command are words, too.
+    constexpr int most = CLI::detail::expected_max_vector_size;
+    const std::string words = "what the action needs; see below";
+    app.add_option("WORDS", words)
+        ->expected(most, most)
+        ->take_all()
+        ->each([this](const std::string& word) { words_.push_back(word); });
     app.final_callback([this] { check(); });
 }
 
@@ -78,7 +88,7 @@ void path_and_action::check() {
     if (std::find(actions_.begin(), actions_.end(), action_) == actions_.end())
         throw usage_error(fmt::format(
             "there is no action '{}'; the actions are {}", action_, fmt::join(actions_, ", ")));
-    check_path(path_);
+    check_recipe_path(path_);
     if (!words_.empty() && action_ != taking_words_)
         throw usage_error(fmt::format("unexpected argument '{}'", words_.front()));
 }

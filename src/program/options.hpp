@@ -84,6 +84,9 @@ struct wait_options {
 
     std::chrono::steady_clock::time_point until() const;
 
+    /// Whether there is one attempt, without waiting: --try, and a deadline of 0.
+    bool at_once() const { return try_only || (deadline && deadline->count() == 0); }
+
     /// How long connecting may take; nothing where --connect-timeout alone decides.
     std::optional<std::chrono::milliseconds> patience() const;
 

@@ -57,7 +57,6 @@ Examples
     }
 
     void check(const settings& s) override {
-        check_recipe_path(words_.path());
         if (priority_ && !words_.is("put"))
             throw usage_error("--priority belongs to 'put'; use --prioritized");
         if (delay_ && !words_.is("put"))
@@ -126,24 +125,28 @@ private:
                 co_await context.interrupts.race(put_one(q, std::move(item)));
         } else if (words_.is("take")) {
             for (std::uint64_t n = 0; count_ == 0 || n < count_; ++n) {
-                auto operation = wait_.try_only ? q.try_take() : q.take_until(wait_.until());
+                auto operation = wait_.at_once() ? q.try_take() : q.take_until(wait_.until());
                 queue_item item = co_await context.interrupts.race(std::move(operation));
                 co_await hand_over(context, item);
             }
         } else {
-            for (std::uint64_t n = 0; code == done && (count_ == 0 || n < count_); ++n) {
-                auto operation = wait_.try_only ? q.try_consume() : q.consume_until(wait_.until());
+            run_result ended;
+            for (std::uint64_t n = 0; count_ == 0 || n < count_; ++n) {
+                auto operation = wait_.at_once() ? q.try_consume() : q.consume_until(wait_.until());
                 queue_claim claim = co_await context.interrupts.race(std::move(operation));
-                code = co_await consume_one(context, claim);
+                ended = co_await consume_one(context, claim);
+                if (ended.code != done || ended.last)
+                    break;
             }
+            code = ended.code;
         }
         co_return code;
     }
 
     template <class Queue, class... Place>
     asio::awaitable<void> put_at(Queue& q, std::string item, Place... place) {
-        return wait_.try_only ? q.try_put(std::move(item), place...)
-                              : q.put_until(std::move(item), place..., wait_.until());
+        return wait_.at_once() ? q.try_put(std::move(item), place...)
+                               : q.put_until(std::move(item), place..., wait_.until());
     }
     asio::awaitable<void> put_one(queue& q, std::string item) { return put_at(q, std::move(item)); }
     asio::awaitable<void> put_one(priority_queue& q, std::string item) {
@@ -153,7 +156,7 @@ private:
         return put_at(q, std::move(item), due_time(delay_.value_or(std::chrono::milliseconds(0))));
     }
 
-    asio::awaitable<int> consume_one(command_context& context, queue_claim& claim) {
+    asio::awaitable<run_result> consume_one(command_context& context, queue_claim& claim) {
         child_description what = run_.command_at(words_.path(), context.options);
         what.input = claim.data();
         what.environment.insert(what.environment.end(),
@@ -172,7 +175,7 @@ private:
             co_await acknowledge(context, claim);
         else if (!ended.lost)
             co_await claim.release();
-        co_return ended.code;
+        co_return ended;
     }
 
     /// The work is done: waits for a server rather than doing it twice.

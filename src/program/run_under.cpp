@@ -90,6 +90,7 @@ asio::awaitable<run_result> run_under(command_context& context,
     }
     if (!gone)
         complain("some of the command's descendants could not be ended", context.options.json);
+    result.last = context.interrupts.asked_to_end();
     co_return result;
 }
 

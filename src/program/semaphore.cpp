@@ -49,7 +49,7 @@ Examples
         if (change_ || show_)
             return look(context);
         auto begin = [this](semaphore& s, time_point until) {
-            return wait_.try_only ? s.try_acquire(permits_) : s.acquire_until(permits_, until);
+            return wait_.at_once() ? s.try_acquire(permits_) : s.acquire_until(permits_, until);
         };
         return run_owning<semaphore, semaphore_options>(context, begin, limit_);
     }

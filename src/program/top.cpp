@@ -45,7 +45,7 @@ public:
     explicit top_command(CLI::App& app) {
         app.add_option("PATH", paths_, "the parent znodes of locks, semaphores and elections")
             ->required()
-            ->each(check_path);
+            ->each(check_recipe_path);
         add_duration(app, "-i,--interval", interval_, "the time between two looks (default 1s)");
         app.add_flag("--once", once_, "look twice, an interval apart, print the result, and end");
         app.footer(

@@ -61,9 +61,9 @@ Examples
                 context, time_point::max(), "the connection was lost; still watching", once);
             run_result ended = co_await run_command(context);
             code = ended.code;
-            if (!ended.started || (exit_on_error_ && code != done))
+            if (!ended.started || ended.last || (exit_on_error_ && code != done))
                 break;
-            if (code != done && !context.interrupts.asked_to_end()) {
+            if (code != done) {
                 context.out.event("command_failed",
                                   fmt::format("the command ended with exit code {}", code),
                                   {{"path", path_}, {"exit_code", code}});

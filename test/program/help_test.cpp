@@ -42,8 +42,8 @@ offering_shells shells() {
     return {COROZK_PROGRAM, {{"COROZK_HOSTS", the_server().hosts()}}};
 }
 
-std::set<std::string> bash_offers(const std::string& words) {
-    return shells().bash("corozk " + words);
+std::set<std::string> bash_offers(const std::string& words, const std::string& replaced = {}) {
+    return shells().bash("corozk " + words, replaced);
 }
 
 std::set<std::string> zsh_offers(const std::string& words) {
@@ -138,6 +138,11 @@ TEST_CASE("corozk --complete: commands, options, values, actions, paths") {
     CHECK(completed({"lock", "--hosts=127.0.0.1:1", path}).empty());
     CHECK(completed({"queue", "put", "--hosts", the_server().hosts(), path + "/d"}) ==
           std::set<std::string>{path + "/deep"});
+    // Nothing that would be refused, and nothing twice.
+    CHECK(completed({"get", "/"}).count("/zookeeper") == 1);
+    for (std::string word : {std::string("//"), "/" + path + "/", path + "//"})
+        CHECK(completed({"get", word}).empty());
+    CHECK(run_program({"--complete", "lock", "--he"}).out == "--help\n");
 }
 
 TEST_CASE("corozk: completion in bash") {
@@ -148,6 +153,16 @@ TEST_CASE("corozk: completion in bash") {
     observer().plant(path + "/deep/node");
     CHECK(bash_offers("tree " + path + "/") == std::set<std::string>{path + "/deep"});
     CHECK(bash_offers("discover --one " + path + "/deep n") == std::set<std::string>{"node"});
+    // A name means nothing to the shell, without quotes and within them.
+    std::string foreign = path + "/x/$(echo)'\";";
+    observer().plant(foreign);
+    std::string start = path + "/x/";
+    CHECK(bash_offers("get " + start) == std::set<std::string>{start + "\\$\\(echo\\)\\'\\\"\\;"});
+    CHECK(bash_offers("get '" + start, start) == std::set<std::string>{start + "$(echo)'\\''\";"});
+    CHECK(bash_offers("get \"" + start, start) == std::set<std::string>{start + "\\$(echo)'\\\";"});
+    // What is before the replaced part stays.
+    CHECK(bash_offers("get '" + path + "/x'/\\$", "/\\$") ==
+          std::set<std::string>{"/\\$\\(echo\\)\\'\\\"\\;"});
 }
 
 TEST_CASE("corozk: completion in zsh") {
@@ -172,6 +187,9 @@ TEST_CASE("corozk: completion in fish") {
           std::set<std::string>{path + "/deep", path + "/deep/"});
     CHECK(fish_offers("corozk discover --one " + path + "/deep n") ==
           std::set<std::string>{"node"});
+    for (const char* quote : {"\\'", "\""})
+        CHECK(fish_offers("corozk tree " + std::string(quote) + path + "/d") ==
+              std::set<std::string>{path + "/deep", path + "/deep/"});
     // Another command, and a file.
     CHECK(fish_offers("corozk lock /a -- corozk conten") == std::set<std::string>{"contenders"});
     CHECK(fish_offers("corozk config put /a " COROZK_COMPLETION_DIR "/corozk.f") ==

@@ -302,6 +302,46 @@ TEST_CASE("corozk deadlocks: finds the circle, and the way out") {
         program_limit);
 }
 
+TEST_CASE("corozk deadlocks: finds commands that wait for each other, by their identities") {
+    std::string a = fresh_path(), b = fresh_path();
+    temporary_directory folder;
+    std::string go = folder.path() / "go";
+    auto job = [&](const std::string& name, const std::string& first, const std::string& second) {
+        return std::vector<std::string>{"lock",
+                                        "--identity",
+                                        name,
+                                        first,
+                                        "--",
+                                        "sh",
+                                        "-c",
+                                        "echo in; until [ -e " + go +
+                                            " ]; do sleep 0.05; done; exec " COROZK_PROGRAM
+                                            " lock --identity " +
+                                            name + " " + second + " -- true"};
+    };
+    program_run one(job("one", a, b)), two(job("two", b, a));
+    for (program_run* run : {&one, &two})
+        run->says("in");
+    CHECK(run_program({"deadlocks", a, b}).code == 0);
+    std::ofstream(go) << "go";
+    stands(a, 2);
+    stands(b, 2);
+    auto found = run_program({"deadlocks", a, b});
+    CHECK(found.code == 1);
+    CHECK(found.out.find("deadlock of 2") != std::string::npos);
+    CHECK(found.out.find("one (session ") != std::string::npos);
+    auto value = boost::json::parse(run_program({"deadlocks", "--json", a, b}).out);
+    REQUIRE(value.at("deadlocks").as_array().size() == 1);
+    const auto& circle = value.at("deadlocks").at(0);
+    CHECK(circle.at(0).at("blocker").at("who") == circle.at(1).at("waiter").at("who"));
+    CHECK(circle.at(0).at("blocker").at("session") != circle.at(1).at("waiter").at("session"));
+    // Breaking a wait lets the other one finish.
+    std::string node(circle.at(0).at("waiter").at("node").as_string());
+    CHECK(run_program({"break", node}).code == 0);
+    CHECK(one.end() + two.end() > 0);
+    CHECK(run_program({"deadlocks", a, b}).code == 0);
+}
+
 TEST_CASE("corozk tree: nodes, sessions, data") {
     std::string path = fresh_path();
     admin hand = observer();
@@ -532,6 +572,132 @@ TEST_CASE("corozk: values that begin with a dash") {
     CHECK(run_program({"config", "get", path, "--", "two"}).code == 64);
 }
 
+TEST_CASE("corozk queue, config, put: words as they are: lists, empty ones, names of commands") {
+    std::string path = fresh_path();
+    CHECK(run_program({"queue", "put", path, "[1,2]", "", "lock", "{}"}).code == 0);
+    CHECK(run_program({"queue", "take", "-c", "4", path}).out == "[1,2]\n\nlock\n{}\n");
+    CHECK(run_program({"queue", "put", path, ""}, "a line").code == 0);
+    CHECK(run_program({"queue", "take", path}).out == "\n");
+    for (const char* value : {"", "[]", "[1]", "[1,2]", "%%"}) {
+        INFO(value);
+        CHECK(run_program({"config", "publish", path + "-c", value}, "a line").code == 0);
+        CHECK(observer().data(path + "-c") == value);
+        CHECK(run_program({"put", path + "-c", value}, "a line").code == 0);
+        CHECK(observer().data(path + "-c") == value);
+    }
+}
+
+TEST_CASE("corozk: an empty value is an error, in the environment it is none") {
+    std::string path = fresh_path();
+    auto refused = [](const std::vector<std::string>& line, const std::string& name) {
+        auto run = run_program(line);
+        INFO(run.err);
+        CHECK(run.code == 64);
+        CHECK(run.out.empty());
+        CHECK(run.err.starts_with("corozk: " + name));
+    };
+    for (std::string option : {"--hosts",
+                               "--auth",
+                               "--auth-file",
+                               "--acl",
+                               "--session-timeout",
+                               "--dialect",
+                               "--tls-ca",
+                               "--tls-cert",
+                               "--tls-key",
+                               "--tls-key-password",
+                               "--tls-server-name",
+                               "--sasl-user",
+                               "--sasl-password-file"}) {
+        refused({"tree", "/", option, ""}, option);
+        refused({"tree", "/", option + "="}, option);
+        // The next word is not its value.
+        refused({"tree", option + "=", "/"}, option);
+        refused({option, "", "tree", "/"}, option);
+    }
+    refused({"lock", "--identity", "", path, "--", "true"}, "--identity");
+    refused({"lock", "", "--", "true"}, "PATH");
+    refused({"discover", path, ""}, "SERVICE");
+    refused({"discover", "--one", path, ""}, "SERVICE");
+    std::vector<std::string> registers{"discover", "--register", "a:1", path, "web", "--", "true"};
+    for (const char* option : {"--id", "--uri-spec", "--payload"}) {
+        std::vector<std::string> line = registers;
+        line.insert(line.begin() + 1, {option, ""});
+        refused(line, option);
+    }
+    CHECK_FALSE(observer().exists(path));
+    // Nor are credentials sent in clear for completion.
+    CHECK(run_program({"--complete", "tree", "--tls-ca", "", "/"}).code == 64);
+    program_run::variables unset;
+    for (const char* name : {"COROZK_TLS_CA",
+                             "COROZK_TLS_CERT",
+                             "COROZK_TLS_KEY",
+                             "COROZK_TLS_KEY_PASSWORD",
+                             "COROZK_TLS_SERVER_NAME",
+                             "COROZK_DIALECT",
+                             "COROZK_AUTH",
+                             "COROZK_AUTH_FILE"})
+        unset[name] = "";
+    CHECK(run_program({"queue", "size", path}, "", unset).out == "0\n");
+    CHECK(run_program({"lock", path, "--", "test", ""}).code == 1);
+}
+
+TEST_CASE("corozk: --deadline 0 is one attempt, as --try") {
+    std::string path = fresh_path();
+    using words = std::vector<std::string>;
+    const std::vector<words> owners{{"lock"},
+                                    {"lock", "--shared"},
+                                    {"lock", "--exclusive"},
+                                    {"lock", "--priority", "1"},
+                                    {"lock", "--compatibility", "kazoo"},
+                                    {"elect"},
+                                    {"semaphore", "-l", "1"}};
+    for (std::size_t i = 0; i < owners.size(); ++i) {
+        INFO(i);
+        words line = owners[i];
+        std::string node = path + "/" + std::to_string(i);
+        line.insert(line.end(), {"-w", "0", node, "--", "echo", "in"});
+        // Free, and free again.
+        for (int n = 0; n < 2; ++n) {
+            auto run = run_program(line);
+            CHECK(run.code == 0);
+            CHECK(run.out == "in\n");
+        }
+        if (owners[i] == words{"lock", "--shared"})
+            continue;  // two readers hold it together
+        words nested(line.begin(), line.end() - 2);
+        nested.emplace_back(COROZK_PROGRAM);
+        nested.insert(nested.end(), line.begin(), line.end());
+        auto held = run_program(nested);
+        CHECK(held.code == 75);
+        CHECK(held.out.empty());
+    }
+    std::string items = path + "/items";
+    CHECK(run_program({"queue", "put", "-w", "0", "--bound", "1", items, "x"}).code == 0);
+    CHECK(run_program({"queue", "put", "-w", "0", "--bound", "1", items, "y"}).code == 75);
+    CHECK(run_program({"queue", "consume", "-w", "0", items, "--", "false"}).code == 1);
+    CHECK(run_program({"queue", "take", "-w", "0", items}).out == "x\n");
+    CHECK(run_program({"queue", "take", "-w", "0", items}).code == 75);
+    CHECK(run_program({"queue", "consume", "-w", "0", items, "--", "true"}).code == 75);
+    std::string gate = path + "/gate";
+    CHECK(run_program({"barrier", "wait", "-w", "0", gate}).code == 0);
+    CHECK(run_program({"barrier", "set", gate}).code == 0);
+    auto barred = run_program({"barrier", "wait", "-w", "0", gate});
+    CHECK(barred.code == 75);
+    CHECK(barred.err.starts_with("corozk: " + gate));
+    std::string round = path + "/round";
+    CHECK(run_program({"barrier", "enter", "-w", "0", "-c", "1", round, "--", "true"}).code == 0);
+    CHECK(run_program({"barrier", "enter", "-w", "0", "-c", "2", round, "--", "true"}).code == 75);
+    words one{"discover", "-w", "0", "--register", "a:1", "--id", "7", path, "web", "--"};
+    words both = one;
+    both.push_back(COROZK_PROGRAM);
+    both.insert(both.end(), one.begin(), one.end());
+    for (words* line : {&one, &both})
+        line->push_back("true");
+    CHECK(run_program(one).code == 0);
+    CHECK(run_program(both).code == 75);
+}
+
 TEST_CASE("corozk: what the environment says counts where the words do not") {
     program_run::variables bad{{"COROZK_AUTH", "word"}, {"COROZK_AUTH_FILE", "/none/such"}};
     CHECK(run_program({"--help"}, "", bad).code == 0);
@@ -552,8 +718,19 @@ TEST_CASE("corozk: what is wrong is said in the program's own words") {
     for (const char* recipe : {"lock", "elect"})
         says({recipe, "/", "--", "true"}, 64, "'/' is the root");
     says({"semaphore", "-l", "1", "/", "--", "true"}, 64, "'/' is the root");
-    says({"queue", "size", "/"}, 64, "'/' is the root");
-    says({"barrier", "set", "/"}, 64, "'/' is the root");
+    for (std::vector<std::string> line : {std::vector<std::string>{"queue", "size", "/"},
+                                          {"barrier", "set", "/"},
+                                          {"config", "get", "/"},
+                                          {"config", "publish", "/", "x"},
+                                          {"config", "watch", "--layout", "ready", "/"},
+                                          {"contenders", "/"},
+                                          {"top", "--once", path, "/"},
+                                          {"deadlocks", "/", path},
+                                          {"break", "--holder", "/"}}) {
+        says(line, 64, "'/' is the root");
+        std::string problem = run_program(line).err;
+        CHECK(std::count(problem.begin(), problem.end(), '\n') == 1);
+    }
     says({"lock", "a/b", "--", "true"}, 64, "begin it with '/'");
     says({"lock", path + "/", "--", "true"}, 64, "ends with a slash");
     says({"config", "get", path + "//x"}, 64, "an empty component");

@@ -400,23 +400,26 @@ TEST_CASE("corozk: a duration that is shorter than anything is not for ever") {
     }
 }
 
-TEST_CASE("corozk queue consume: a signal that the job survives ends the program behind it") {
-    std::string path = fresh_path();
-    CHECK(run_program({"queue", "put", path, "1", "2", "3"}).code == 0);
-    program_run run({"queue",
-                     "consume",
-                     "--count",
-                     "0",
-                     path,
-                     "--",
-                     "bash",
-                     "-c",
-                     "trap 'echo told; exit 0' TERM; echo runs; while :; do sleep 0.05; done"});
-    run.says("runs");
-    run.process().signal(SIGTERM);
-    CHECK(run.ended_by() == SIGTERM);
-    CHECK(run.out() == "runs\ntold\n");
-    CHECK(run_program({"queue", "size", path}).out == "2\n");
+TEST_CASE("corozk queue consume, watch: behind a command that survives a signal, its exit code") {
+    for (int code : {0, 6}) {
+        const std::string script = "trap 'echo told; exit " + std::to_string(code) +
+                                   "' TERM; echo runs; while :; do sleep 0.05; done";
+        for (const char* count : {"0", "1", "2"}) {
+            INFO(code << " " << count);
+            std::string path = fresh_path();
+            CHECK(run_program({"queue", "put", path, "1", "2", "3"}).code == 0);
+            program_run run(
+                {"queue", "consume", "--count", count, path, "--", "bash", "-c", script});
+            program_run watcher({"watch", "--count", count, path, "--", "bash", "-c", script});
+            for (program_run* one : {&run, &watcher}) {
+                one->says("runs");
+                one->process().signal(SIGTERM);
+                CHECK(one->end() == code);
+                CHECK(one->out() == "runs\ntold\n");
+            }
+            CHECK(run_program({"queue", "size", path}).out == (code == 0 ? "2\n" : "3\n"));
+        }
+    }
 }
 
 TEST_CASE("corozk queue take: an item that nobody reads is not lost with the connection") {

@@ -251,7 +251,8 @@ TEST_CASE("corozk watch: a signal ends the command and what it started, and the 
         watching(path, "trap 'echo told; exit 0' TERM; echo runs; while :; do sleep 0.05; done"));
     survives.says("runs");
     observer().plant(path, "a change");
-    end_by_signal(survives);
+    survives.process().signal(SIGTERM);
+    CHECK(survives.end() == 0);
     CHECK(survives.out() == "runs\ntold\n");
 }
 

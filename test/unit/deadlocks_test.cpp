@@ -124,6 +124,50 @@ TEST_CASE("deadlocks: that one waits for itself is none, and identities tell par
     CHECK(graph.deadlocks[0][0].waiter.data != graph.deadlocks[0][1].waiter.data);
 }
 
+TEST_CASE("deadlocks: an identity joins sessions, and is no reason to miss what they do alone") {
+    // One holds a in session 1 and waits at b in session 2; the other the other way round.
+    auto judged = [](const std::string& one, const std::string& other) {
+        std::vector<surveyed_queue> lines{queue("/a", {1, 4}), queue("/b", {3, 2})};
+        lines[0].contenders[0].data = lines[1].contenders[1].data = one;
+        lines[1].contenders[0].data = lines[0].contenders[1].data = other;
+        wait_graph graph = judge(lines);
+        wait_graph twice = judge_twice(lines, lines);
+        CHECK(twice.deadlocks.size() == graph.deadlocks.size());
+        CHECK(graph.edges.size() == 2);
+        // One of the waits is new.
+        auto before = lines;
+        before[1].contenders.pop_back();
+        CHECK(judge_twice(before, lines).deadlocks.empty());
+        return graph.deadlocks;
+    };
+    auto found = judged("x", "y");
+    REQUIRE(found.size() == 1);
+    REQUIRE(found[0].size() == 2);
+    CHECK(found[0][0].blocker.data == found[0][1].waiter.data);
+    CHECK(found[0][1].blocker.data == found[0][0].waiter.data);
+    // Strangers: without an identity, and with the one that Curator writes on a host.
+    CHECK(judged("", "").empty());
+    CHECK(judged("x", "").empty());
+    CHECK(judged("10.0.0.5", "10.0.0.6").empty());
+    CHECK(judged("fe80::1%2", "::1").empty());
+    CHECK(judged("10.0.0.5", "y").empty());
+    // All have the same one: each waits for another session of itself.
+    CHECK(judged("x", "x").empty());
+
+    // Sessions that wait for each other do so whatever they are called, and once.
+    for (const char* of_second : {"x", "y", "", "10.0.0.5"}) {
+        std::vector<surveyed_queue> lines{
+            queue("/a", {1, 2}), queue("/b", {2, 1}), queue("/c", {3, 4})};
+        for (surveyed_queue& line : lines) {
+            for (contender_info& c : line.contenders)
+                c.data = c.session_id == 2 ? of_second : "x";
+        }
+        wait_graph graph = judge(lines);
+        REQUIRE(graph.deadlocks.size() == 1);
+        check_circle(graph.deadlocks[0]);
+    }
+}
+
 TEST_CASE("deadlocks: of several permits any one would do") {
     surveyed_queue permits;
     permits.path = "/s";

@@ -3,8 +3,44 @@
 #
 # Completion for bash, of corozk and corozk-bench: the program itself knows the candidates.
 
+# Splits a line as the shell does, and expands nothing. Sets words, and quote: what is open at the end.
+_corozk_split() {
+    local line=$1 i c fresh=1 ansi="^\\\$'(([^'\\\\]|\\\\.)*)'"
+    words=('') quote=''
+    for ((i = 0; i < ${#line}; i++)); do
+        c=${line:i:1}
+        case $quote$c in
+            [[:space:]])
+                ((fresh)) || words+=('')
+                fresh=1
+                continue
+                ;;
+            \' | \") quote=$c ;;
+            \'\' | \"\") quote='' ;;
+            \\) words[-1]+=${line: ++i:1} ;;
+            \"\\)
+                [[ ${line:i+1:1} == [\"\\\$\`] ]] && ((++i))
+                words[-1]+=${line:i:1}
+                ;;
+            \$)
+                if [[ ${line:i} =~ $ansi ]]; then
+                    words[-1]+=${BASH_REMATCH[1]@E}
+                    ((i += ${#BASH_REMATCH[0]} - 1))
+                elif [[ ${line:i+1:1} == \' ]]; then
+                    quote=$c
+                    return
+                else
+                    words[-1]+=$c
+                fi
+                ;;
+            *) words[-1]+=$c ;;
+        esac
+        fresh=0
+    done
+}
+
 _corozk() {
-    local i
+    local i words quote kept candidate line=${COMP_LINE:0:COMP_POINT}
     COMPREPLY=()
     # Another command follows "--".
     for ((i = 1; i < COMP_CWORD; i++)); do
@@ -17,10 +53,32 @@ _corozk() {
             return
         fi
     done
-    mapfile -t COMPREPLY < <("${COMP_WORDS[0]}" --complete \
-        "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    # Of the last word only $2 is replaced: what is before a quote or a colon stays.
+    _corozk_split "${line%"$2"}"
+    kept=${words[-1]}
+    local open=$quote
+    _corozk_split "$line"
+    # Names are anybody's, and must not mean anything to the shell.
+    while IFS= read -r candidate; do
+        [[ $candidate == "$kept"?* ]] || continue
+        candidate=${candidate#"$kept"}
+        case $open in
+            '') printf -v candidate %q "$candidate" ;;
+            \') candidate=${candidate//\'/\'\\\'\'} ;;
+            \")
+                # There is no quoting of that there.
+                [[ $candidate != *!* ]] || continue
+                candidate=${candidate//\\/\\\\}
+                candidate=${candidate//\"/\\\"}
+                candidate=${candidate//\$/\\\$}
+                candidate=${candidate//\`/\\\`}
+                ;;
+            *) continue ;;
+        esac
+        COMPREPLY+=("$candidate")
+    done < <("${COMP_WORDS[0]}" --complete "${words[@]:1}" 2>/dev/null)
     # The path may continue.
-    if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == /* ]]; then
+    if [[ ${#COMPREPLY[@]} == 1 && ${words[-1]} == /* ]]; then
         compopt -o nospace 2>/dev/null
     fi
 }

@@ -11,7 +11,9 @@ function __corozk_candidates
         complete -C (string join ' ' -- $command "$word")
         return
     end
-    set -l candidates ($words[1] --complete $words[2..-1] "$word" 2>/dev/null)
+    # As the program gets it, also while a quote is open. Fish quotes what it inserts.
+    set -l plain (string unescape -- "$word")
+    set -l candidates ($words[1] --complete $words[2..-1] "$plain" 2>/dev/null)
     if test (count $candidates) = 0
         __fish_complete_path "$word"
         return

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/inspection/deadlocks_rule.hpp"
 
+#include <boost/asio/ip/address.hpp>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/strong_components.hpp>
 
@@ -43,19 +44,39 @@ struct wait {
     std::vector<edge> edges;
 };
 
+/// A session together with an identity, or an identity alone (session 0).
+using participant = std::pair<std::int64_t, std::string_view>;
+
+/// Who a contender is.
+using naming_rule = participant (*)(const contender_info&);
+
+participant by_session(const contender_info& c) {
+    return {c.session_id, c.data};
+}
+
+/// Whether an identity can be that of several sessions. Curator writes the address of its host where
+/// none was set: that of strangers, too.
+bool joins_sessions(const std::string& identity) {
+    boost::system::error_code not_an_address;
+    boost::asio::ip::make_address(identity, not_an_address);
+    return !identity.empty() && not_an_address;
+}
+
+participant by_identity(const contender_info& c) {
+    return {joins_sessions(c.data) ? 0 : c.session_id, c.data};
+}
+
 /// The waits of a survey. Participants are numbered in their order.
 struct wait_list {
-    explicit wait_list(const std::vector<surveyed_queue>& queues) {
-        std::map<std::pair<std::int64_t, std::string_view>, std::size_t> numbers;
+    wait_list(const std::vector<surveyed_queue>& queues, naming_rule name) {
+        std::map<participant, std::size_t> numbers;
         for (const surveyed_queue& queue : queues) {
             for (const contender_info& c : queue.contenders)
-                numbers.emplace(std::pair(c.session_id, std::string_view(c.data)), 0);
+                numbers.emplace(name(c), 0);
         }
-        for (auto& [participant, number] : numbers)
+        for (auto& [who, number] : numbers)
             number = participants++;
-        auto number_of = [&](const contender_info& c) {
-            return numbers.at({c.session_id, c.data});
-        };
+        auto number_of = [&](const contender_info& c) { return numbers.at(name(c)); };
         for (const surveyed_queue& queue : queues) {
             struct contender {
                 const contender_info* info;
@@ -208,13 +229,44 @@ std::vector<std::vector<wait_edge>> deadlocks_of(const wait_list& list) {
     return deadlocks;
 }
 
+/// Adds the deadlocks of participants with several sessions, unless a part of them was found without
+/// that. Where no identity joins sessions there are none.
+void add_those_by_identity(wait_graph& graph, const wait_list& by_sessions, const wait_list& list) {
+    if (list.participants == by_sessions.participants)
+        return;
+    std::set<std::string> found;
+    for (const auto& circle : graph.deadlocks) {
+        for (const wait_edge& e : circle)
+            found.insert(e.waiter.path);
+    }
+    for (auto& circle : deadlocks_of(list)) {
+        bool known = std::any_of(circle.begin(), circle.end(), [&found](const wait_edge& e) {
+            return found.contains(e.waiter.path);
+        });
+        if (!known)
+            graph.deadlocks.push_back(std::move(circle));
+    }
+}
+
+/// Omits each wait with an edge that was not there before, as a whole: that blocker could have ended
+/// it.
+void keep_earlier(wait_list& list,
+                  const std::set<std::pair<std::string_view, std::string_view>>& seen) {
+    std::erase_if(list.waits, [&seen](const wait& w) {
+        return std::any_of(w.edges.begin(), w.edges.end(), [&seen](const edge& e) {
+            return !seen.contains({e.waiter->path, e.blocker->path});
+        });
+    });
+}
+
 }  // namespace
 
 wait_graph judge(const std::vector<surveyed_queue>& queues) {
-    wait_list list(queues);
+    wait_list list(queues, by_session);
     wait_graph graph;
     graph.edges = list.edges();
     graph.deadlocks = deadlocks_of(list);
+    add_those_by_identity(graph, list, wait_list(queues, by_identity));
     return graph;
 }
 
@@ -222,21 +274,19 @@ wait_graph judge_twice(const std::vector<surveyed_queue>& earlier,
                        const std::vector<surveyed_queue>& later) {
     using nodes = std::pair<std::string_view, std::string_view>;
     std::set<nodes> seen;
-    const wait_list before(earlier);
+    const wait_list before(earlier, by_session);
     for (const wait& w : before.waits) {
         for (const edge& e : w.edges)
             seen.insert({e.waiter->path, e.blocker->path});
     }
-    wait_list after(later);
+    wait_list after(later, by_session);
     wait_graph graph;
     graph.edges = after.edges();
-    // A wait with a new edge is omitted as a whole: that blocker could have ended it.
-    std::erase_if(after.waits, [&seen](const wait& w) {
-        return std::any_of(w.edges.begin(), w.edges.end(), [&seen](const edge& e) {
-            return !seen.contains({e.waiter->path, e.blocker->path});
-        });
-    });
+    keep_earlier(after, seen);
     graph.deadlocks = deadlocks_of(after);
+    wait_list joined(later, by_identity);
+    keep_earlier(joined, seen);
+    add_those_by_identity(graph, after, joined);
     return graph;
 }
 
