@@ -4,6 +4,7 @@
 #include "certificates.hpp"
 #include "erase_tree.hpp"
 #include "interruption.hpp"
+#include "server_counters.hpp"
 #include "usage.hpp"
 #include <corozk/testing/four_letter.hpp>
 #include <corozk/version.hpp>
@@ -305,20 +306,19 @@ std::map<std::string, std::string> stage::ask(std::size_t index) {
 }
 
 stage::server_use stage::use() {
-    // The servers count these questions, too: one packet more has come, two have gone, and four
-    // bytes have come.
+    // The servers count these questions, too: one packet more has come, and four bytes.
     server_use sum;
     sum.received = -asked_;
-    sum.sent = -2 * asked_;
     sum.bytes = -4 * asked_;
     for (std::size_t i = 0; i < servers(); ++i) {
         auto counts = ask(i);
-        auto number = [&counts](const char* name) {
-            auto at = counts.find(name);
+        auto number = [&counts](std::string_view name) {
+            auto at = counts.find(std::string(name));
             return at == counts.end() ? 0 : std::stoll(at->second);
         };
         sum.received += number("zk_packets_received");
-        sum.sent += number("zk_packets_sent");
+        for (auto name : notification_counters)
+            sum.notifications += number(name);
         sum.bytes += number("zk_bytes_received_count") + number("zk_response_bytes");
     }
     sum.cpu_seconds = cpu_seconds();
@@ -406,12 +406,12 @@ void add_handovers(result& r,
                    const stage::server_use& after,
                    double handovers) {
     auto requests = static_cast<double>(after.received - before.received);
-    auto sent = static_cast<double>(after.sent - before.sent);
+    auto notifications = static_cast<double>(after.notifications - before.notifications);
     auto bytes = static_cast<double>(after.bytes - before.bytes);
     double cpu_us = (after.cpu_seconds - before.cpu_seconds) * 1e6;
     r.add("server_cpu_us_per_handover", cpu_us / handovers);
     r.add("server.requests_per_handover", requests / handovers);
-    r.add("server.notifications_per_handover", (sent - requests) / handovers);
+    r.add("server.notifications_per_handover", notifications / handovers);
     r.add("server.bytes_per_handover", bytes / handovers);
 }
 

@@ -97,8 +97,9 @@ public:
     struct server_use {
         double cpu_seconds = 0;
         std::int64_t received = 0;  ///< requests
-        std::int64_t sent = 0;      ///< answers and notifications
-        std::int64_t bytes = 0;     ///< of both
+        std::int64_t notifications = 0;
+        std::int64_t bytes = 0;            ///< of all that is received and sent
+        bool counts_notifications = true;  ///< whether all servers do
     };
     /// Sums over our own servers, without what asking them adds; nothing when they are not ours.
     server_use use();

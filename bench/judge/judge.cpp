@@ -111,7 +111,8 @@ boost::asio::awaitable<result> judge_row(job& j, const trial_setup& setup, std::
                 failure = text;
         }
     }
-    row.set("herd", is_herd(row) ? "yes" : "no");
+    bool known = row.has("notifications_per_handover");
+    row.set("herd", !known ? "unknown" : is_herd(row) ? "yes" : "no");
     if (is_herd(row)) {
         remarks += fmt::format("{} waiters: a herd: {} watch events for each hand-over\n",
                                count_text(setup.waiters),

@@ -193,9 +193,10 @@ private:
             double requests = now.counter("zk_packets_received") -
                               before->counter("zk_packets_received") -
                               static_cast<double>(now.questions - before->questions);
-            text += fmt::format("; {} requests and {} notifications since the last look",
-                                count_text(std::max(requests, 0.0)),
-                                count_text(notifications_between(*before, now)));
+            text += fmt::format("; {} requests", count_text(std::max(requests, 0.0)));
+            if (auto notifications = notifications_between(*before, now))
+                text += fmt::format(" and {} notifications", count_text(*notifications));
+            text += " since the last look";
         }
         return text;
     }

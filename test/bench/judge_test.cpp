@@ -95,6 +95,25 @@ TEST_CASE("judge: a lock that is one is correct, and has a report") {
     CHECK(std::filesystem::exists(report / "handover-latency-lock-each.svg"));
 }
 
+TEST_CASE("judge: a lock without ZooKeeper costs the servers nothing, ours or others") {
+    judged j;
+    bool given = GENERATE(false, true);
+    std::vector<std::string> words{"judge", "--repeat", "1", "--waiters", "3"};
+    // Nobody else uses these: the server that the tests share has other sessions.
+    server alone(client_server_options());
+    if (given)
+        words.insert(words.end(), {"--hosts", alone.hosts()});
+    words.insert(words.end(), {"--json", j.bench().path("rows.json"), "--", "sh", "-c"});
+    words.insert(words.end(), {by_flock, j.bench().path("lock")});
+    int code = j.bench().run(words);
+    INFO(j.out());
+    REQUIRE(code == 0);
+    CHECK(j.figure("requests_per_handover") == 0);
+    CHECK(j.figure("notifications_per_handover") == 0);
+    CHECK(j.figure("bytes_per_handover") == 0);
+    CHECK(j.row().at("herd") == "no");
+}
+
 TEST_CASE("judge: a recipe that locks nothing violates exclusion") {
     judged j;
     int code = j.run(no_lock, {"--waiters", "3"});
