@@ -187,7 +187,21 @@ TEST_CASE("judge: what cannot be judged is said in words") {
     CHECK(j.bench().run({"judge", "--", "no-such-program"}) == 2);
     CHECK(j.says("judge: cannot start 'no-such-program': there is no such program in PATH"));
     CHECK(j.bench().run({"judge", "--", "/etc/passwd"}) == 2);
-    CHECK(j.says("judge: cannot start '/etc/passwd': there is no such program\n"));
+    CHECK(j.says("judge: cannot start '/etc/passwd': it is not executable\n"));
+    CHECK(j.bench().run({"judge", "--", "/etc/no-such-program"}) == 2);
+    CHECK(j.says("judge: cannot start '/etc/no-such-program': there is no such program\n"));
+    CHECK(j.bench().run({"judge", "--", "/etc"}) == 2);
+    CHECK(j.says("judge: cannot start '/etc': it is a folder\n"));
+    CHECK(j.bench().run({"judge", "--", "/dev/null"}) == 2);
+    CHECK(j.says("judge: cannot start '/dev/null': it is not executable\n"));
+
+    std::string script = j.bench().path("script");
+    std::ofstream(script) << "#!/etc/no-such-interpreter\n";
+    CHECK(j.bench().run({"judge", "--", script}) == 2);
+    CHECK(j.says("judge: cannot start '" + script + "': it is not executable\n"));
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    CHECK(j.run_command({script}, {}) == 2);
+    CHECK(j.says("judge: cannot start " + script + ": No such file or directory\n"));
 
     CHECK(j.run("echo waiting; echo 'Lock acquired!'; read -r end") == 2);
     CHECK(j.says("judge: contender 1 said 'Lock acquired!', which is not waiting, queued"));
