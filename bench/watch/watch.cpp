@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arguments.hpp"
 #include "command.hpp"
+#include "output.hpp"
 #include "table.hpp"
 #include "watch/findings.hpp"
 #include "watch/server_words.hpp"
@@ -220,11 +221,6 @@ private:
             row.add("notifications", f.notifications);
         if (f.kind == finding_kind::herd)
             job_.exit_code = 1;
-    }
-
-    static void say(const std::string& text) {
-        fmt::print("{}", text);
-        std::fflush(stdout);
     }
 
     job& job_;
