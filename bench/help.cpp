@@ -58,7 +58,8 @@ std::string general_help(std::span<const command> commands) {
         "  corozk-bench stall --watches 50k\n\n";
     text += wrapped(
         "Results go to standard output, progress to standard error. Exit codes: 0 good, "
-        "1 failed (of judge: a wrong recipe; of watch: a herd), 2 wrong options, 130 interrupted.");
+        "1 failed, or nothing was measured (of judge: a wrong recipe; of watch: a herd), 2 wrong "
+        "options, 130 interrupted.");
     return text;
 }
 

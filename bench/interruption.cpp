@@ -37,6 +37,14 @@ void interruption::install() {
     action.sa_flags = SA_RESTART;
     ::sigaction(SIGINT, &action, nullptr);
     ::sigaction(SIGTERM, &action, nullptr);
+    for (int number : {SIGHUP, SIGQUIT}) {
+        struct sigaction before {};
+        ::sigaction(number, nullptr, &before);
+        if (before.sa_handler != SIG_IGN)  // as nohup wants it
+            ::sigaction(number, &action, nullptr);
+    }
+    // Whoever writes to a pipe that nobody reads is told so.
+    ::signal(SIGPIPE, SIG_IGN);
 }
 
 bool interruption::requested() noexcept {

@@ -8,13 +8,14 @@
 
 namespace corozk::bench {
 
-/// Ctrl-C (or SIGTERM): thrown by what does not run on the event loop.
+/// Ctrl-C, or a signal like it: thrown by what does not run on the event loop.
 class interrupted : public std::runtime_error {
 public:
     interrupted() : std::runtime_error("interrupted") {}
 };
 
-/// Turns SIGINT and SIGTERM into a clean end.
+/// Turns SIGINT, SIGTERM, SIGHUP and SIGQUIT into a clean end; a broken pipe (SIGPIPE) is an error of
+/// whoever writes.
 namespace interruption {
 
 /// From here on the signals do not end the process; a second one does.

@@ -6,6 +6,7 @@
 #include "help.hpp"
 #include "interruption.hpp"
 #include "json_file.hpp"
+#include "output.hpp"
 #include "progress.hpp"
 #include <corozk/version.hpp>
 
@@ -16,8 +17,7 @@
 
 #include <algorithm>
 #include <exception>
-#include <fstream>
-#include <iterator>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,38 +48,74 @@ bool run_on_loop(const command& c, job& j) {
     return ended;
 }
 
+/// Plays it, and leaves nothing on the servers, whatever happens meanwhile. @return as run_on_loop
+bool play(const command& c, job& j) {
+    struct cleaner {
+        stage& on;
+        explicit cleaner(stage& s) : on(s) {}
+        ~cleaner() { on.clean_up(); }
+        cleaner(const cleaner&) = delete;
+        cleaner& operator=(const cleaner&) = delete;
+    };
+    cleaner at_the_end(j.on);
+    j.on.prepare();
+    return run_on_loop(c, j);
+}
+
+/// What has taken long to measure: each of these is worth something without the others.
+/// @return whether all of them went well
+bool do_all(const program& p, const std::vector<std::function<void()>>& steps) {
+    bool good = true;
+    for (const auto& step : steps) {
+        try {
+            step();
+        } catch (const std::exception& e) {
+            remark(fmt::format("{}: {}\n", p.name, e.what()));
+            good = false;
+        }
+    }
+    return good;
+}
+
+bool has_measured(const job& j) {
+    return j.wanted.look_only ||
+           std::any_of(
+               j.results.begin(), j.results.end(), [](const result& r) { return r.measured(); });
+}
+
 int run_command(const program& p,
                 const command& c,
                 const settings& s,
                 std::span<const std::string_view> words) {
     interruption::install();
     json_file file(s.json_file);
-    if (!s.report_folder.empty())
-        p.require_report_tools();
     if (!s.from.empty()) {
-        fmt::print("{}", p.write_report(s.report_folder, p.read_rows(s.from)));
+        auto rows = p.read_rows(s.from);
+        p.prepare_report(s.report_folder);
+        say(p.write_report(s.report_folder, rows));
         return 0;
     }
+    if (!s.report_folder.empty())
+        p.prepare_report(s.report_folder);
     progress shown(s.show_progress);
     stage on(s, shown);
     job j(s, on);
-    bool complete = false;
-    try {
-        complete = run_on_loop(c, j);
-    } catch (...) {
-        on.clean_up();
-        throw;
-    }
+    bool complete = play(c, j);
     shown.clear();
-    if (complete)
-        fmt::print("{}", j.output);
-    std::fflush(stdout);
     auto rows = rows_of(c.name, words, on, j.facts, j.results);
-    file.write(rows);
+    std::vector<std::function<void()>> steps{[&] { file.write(rows); }};
+    if (complete)
+        steps.insert(steps.begin(), [&] { say(j.output); });
     if (complete && !s.report_folder.empty())
-        fmt::print("\n{}", p.write_report(s.report_folder, rows));
-    on.clean_up();
-    return complete ? j.exit_code : exit_interrupted;
+        steps.emplace_back([&] { say("\n" + p.write_report(s.report_folder, rows)); });
+    bool good = do_all(p, steps);
+    if (!complete)
+        return exit_interrupted;
+    if (!has_measured(j)) {
+        remark(fmt::format("{}: nothing was measured\n", p.name));
+        good = false;
+    }
+    return good ? j.exit_code : exit_failure;
 }
 
 const command& find_command(const program& p, std::string_view name) {
@@ -98,14 +134,14 @@ const command& find_command(const program& p, std::string_view name) {
 
 int run(const program& p, std::span<const std::string_view> words) {
     if (words.empty()) {
-        fmt::print(stderr, "{}", general_help(p.commands));
+        remark(general_help(p.commands));
         return exit_usage;
     }
     if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
         if (words.size() > 1) {
-            fmt::print("{}", command_help(find_command(p, words[1])));
+            say(command_help(find_command(p, words[1])));
         } else {
-            fmt::print("{}", general_help(p.commands));
+            say(general_help(p.commands));
         }
         return 0;
     }
@@ -117,7 +153,7 @@ int run(const program& p, std::span<const std::string_view> words) {
         return 0;
     }
     if (words[0] == "--version") {
-        fmt::print("{} {} (C client {})\n", p.name, version(), c_client_version());
+        say(fmt::format("{} {} (C client {})\n", p.name, version(), c_client_version()));
         return 0;
     }
     if (words[0].starts_with('-')) {
@@ -134,7 +170,7 @@ int run(const program& p, std::span<const std::string_view> words) {
             fmt::format("{}: {}\nSee corozk-bench {} --help.", c.name, e.what(), c.name));
     }
     if (help) {
-        fmt::print("{}", command_help(c));
+        say(command_help(c));
         return 0;
     }
     if (c.check != nullptr)
@@ -152,12 +188,12 @@ int run_program(const program& p, int argc, char** argv) {
         std::string text = e.what();
         if (text.find("--help") == text.npos)
             text += fmt::format("\nSee {} --help.", p.name);
-        fmt::print(stderr, "{}: {}\n", p.name, text);
+        remark(fmt::format("{}: {}\n", p.name, text));
         return exit_usage;
     } catch (const interrupted&) {
         return exit_interrupted;
     } catch (const std::exception& e) {
-        fmt::print(stderr, "{}: {}\n", p.name, e.what());
+        remark(fmt::format("{}: {}\n", p.name, e.what()));
         return exit_failure;
     }
 }

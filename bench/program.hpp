@@ -19,8 +19,9 @@ struct program {
     std::string_view name;
     std::span<const command> commands;
 
-    /// `--report` and `--from`; null where the program makes no reports.
-    void (*require_report_tools)() = nullptr;
+    /// `--report` and `--from`; null where the program makes no reports. The first fails if a report
+    /// cannot be made there.
+    void (*prepare_report)(const std::filesystem::path& folder) = nullptr;
     std::string (*write_report)(const std::filesystem::path& folder,
                                 const boost::json::array& rows) = nullptr;
     boost::json::array (*read_rows)(const std::vector<std::string>& files) = nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "progress.hpp"
 
+#include "output.hpp"
 #include "table.hpp"
 
 #include <fmt/format.h>
@@ -45,21 +46,19 @@ void progress::update(std::string_view what, std::size_t done, std::size_t total
     if (terminal_) {
         next_ = now + terminal_interval;
         text.resize(std::min(text.size(), terminal_width() - 1));
-        fmt::print(stderr, "\r\033[K{}", text);
+        remark("\r\033[K" + text);
         dirty_ = true;
     } else {
         next_ = now + plain_interval;
-        fmt::print(stderr, "{}\n", text);
+        remark(text + '\n');
     }
-    std::fflush(stderr);
 }
 
 void progress::note(std::string_view text) {
     clear();
     if (!shown_)
         return;
-    fmt::print(stderr, "{}\n", text);
-    std::fflush(stderr);
+    remark(fmt::format("{}\n", text));
 }
 
 void progress::clear() {
@@ -67,8 +66,7 @@ void progress::clear() {
         return;
     dirty_ = false;
     what_.clear();
-    fmt::print(stderr, "\r\033[K");
-    std::fflush(stderr);
+    remark("\r\033[K");
 }
 
 }  // namespace corozk::bench

@@ -4,6 +4,8 @@
 #include "certificates.hpp"
 #include "erase_tree.hpp"
 #include "interruption.hpp"
+#include "output.hpp"
+#include "server_counters.hpp"
 #include "usage.hpp"
 #include <corozk/testing/four_letter.hpp>
 #include <corozk/version.hpp>
@@ -55,6 +57,20 @@ int raw_timeout(const settings& s) {
     return static_cast<int>(std::max(s.session_timeout, least).count());
 }
 
+/// Requests of processes that were killed may still arrive.
+boost::asio::awaitable<void> erase_all(client& c, std::string path) {
+    boost::asio::steady_timer pause(co_await boost::asio::this_coro::executor);
+    for (;;) {
+        co_await erase_tree(c, path);
+        auto [ec, stat] =
+            co_await c.exists(path, boost::asio::as_tuple(boost::asio::use_awaitable));
+        if (!ec && !stat)
+            co_return;
+        pause.expires_after(std::chrono::milliseconds(100));
+        co_await pause.async_wait(boost::asio::use_awaitable);
+    }
+}
+
 std::string random_name() {
     std::random_device source;
     return fmt::format("/corozk-bench-{:08x}{:08x}", source(), source());
@@ -73,12 +89,16 @@ stage::stage(const settings& s, progress& p) : settings_(s), progress_(p), root_
         hosts_ = s.hosts;
         prompt_hosts_ = s.hosts;
     }
+}
+
+void stage::prepare() {
     interruption::check();
-    if (s.look_only)
+    if (settings_.look_only)
         return;
     progress_.update("connecting to " + hosts_);
     {
         raw_loop loop(prompt_hosts_, root_, raw_timeout(settings_));
+        made_ = true;
         loop.make(root_);
     }
     version_ = server_version();
@@ -305,20 +325,19 @@ std::map<std::string, std::string> stage::ask(std::size_t index) {
 }
 
 stage::server_use stage::use() {
-    // The servers count these questions, too: one packet more has come, two have gone, and four
-    // bytes have come.
+    // The servers count these questions, too: one packet more has come, and four bytes.
     server_use sum;
     sum.received = -asked_;
-    sum.sent = -2 * asked_;
     sum.bytes = -4 * asked_;
     for (std::size_t i = 0; i < servers(); ++i) {
         auto counts = ask(i);
-        auto number = [&counts](const char* name) {
-            auto at = counts.find(name);
+        auto number = [&counts](std::string_view name) {
+            auto at = counts.find(std::string(name));
             return at == counts.end() ? 0 : std::stoll(at->second);
         };
         sum.received += number("zk_packets_received");
-        sum.sent += number("zk_packets_sent");
+        for (auto name : notification_counters)
+            sum.notifications += number(name);
         sum.bytes += number("zk_bytes_received_count") + number("zk_response_bytes");
     }
     sum.cpu_seconds = cpu_seconds();
@@ -381,23 +400,30 @@ boost::json::object stage::facts() const {
 }
 
 void stage::clean_up() noexcept {
-    if (owns_servers() || settings_.look_only)
+    if (owns_servers() || !made_)
         return;  // their data goes with them
+    made_ = false;
     try {
         boost::asio::io_context context(1);
         std::exception_ptr problem;
+        bool ended = false;
         auto work = [this]() -> boost::asio::awaitable<void> {
             auto clients = co_await connect(1);
-            co_await erase_tree(clients.front(), root_);
+            co_await erase_all(clients.front(), root_);
             co_await close(clients);
         };
-        boost::asio::co_spawn(context, work(), [&](std::exception_ptr e) { problem = e; });
+        boost::asio::co_spawn(context, work(), [&](std::exception_ptr e) {
+            problem = e;
+            ended = true;
+        });
         context.run_for(clean_up_limit);
         if (problem)
             std::rethrow_exception(problem);
+        if (!ended)
+            throw std::runtime_error(fmt::format("not within {} s", clean_up_limit.count()));
     } catch (const std::exception& e) {
         progress_.clear();
-        fmt::print(stderr, "could not remove {}: {}\n", root_, e.what());
+        remark(fmt::format("could not remove {}: {}\n", root_, e.what()));
     }
 }
 
@@ -406,12 +432,12 @@ void add_handovers(result& r,
                    const stage::server_use& after,
                    double handovers) {
     auto requests = static_cast<double>(after.received - before.received);
-    auto sent = static_cast<double>(after.sent - before.sent);
+    auto notifications = static_cast<double>(after.notifications - before.notifications);
     auto bytes = static_cast<double>(after.bytes - before.bytes);
     double cpu_us = (after.cpu_seconds - before.cpu_seconds) * 1e6;
     r.add("server_cpu_us_per_handover", cpu_us / handovers);
     r.add("server.requests_per_handover", requests / handovers);
-    r.add("server.notifications_per_handover", (sent - requests) / handovers);
+    r.add("server.notifications_per_handover", notifications / handovers);
     r.add("server.bytes_per_handover", bytes / handovers);
 }
 

@@ -26,12 +26,15 @@
 
 namespace corozk::bench {
 
-/// What a measurement plays on: the server (our own, unless one was named), warmed up, and a folder
-/// that is all ours.
+/// What a measurement plays on: the server (our own, unless one was named) and a folder that is all
+/// ours.
 class stage {
 public:
-    /// Starts the servers and warms them up.
+    /// Starts our own servers, if none were named.
     stage(const settings& s, progress& p);
+
+    /// Makes the folder and warms the servers up.
+    void prepare();
 
     /// Stops our servers and removes their data.
     ~stage();
@@ -97,8 +100,9 @@ public:
     struct server_use {
         double cpu_seconds = 0;
         std::int64_t received = 0;  ///< requests
-        std::int64_t sent = 0;      ///< answers and notifications
-        std::int64_t bytes = 0;     ///< of both
+        std::int64_t notifications = 0;
+        std::int64_t bytes = 0;            ///< of all that is received and sent
+        bool counts_notifications = true;  ///< whether all servers do
     };
     /// Sums over our own servers, without what asking them adds; nothing when they are not ours.
     server_use use();
@@ -117,7 +121,8 @@ public:
 
     progress& shown() noexcept { return progress_; }
 
-    /// Removes our folder from a server that is not our own; at most for a few seconds.
+    /// Removes our folder, if it was made, from a server that is not our own; for some seconds at
+    /// most.
     void clean_up() noexcept;
 
 private:
@@ -139,6 +144,7 @@ private:
     std::optional<testing::port_reservation> tls_port_;
     std::string root_;
     std::string version_;
+    bool made_ = false;  ///< the folder, at least its making was begun
     std::size_t paths_ = 0;
     std::int64_t asked_ = 0;  ///< how often `ask` was called
 };

@@ -14,6 +14,27 @@ die() {
     exit 1
 }
 
+# help_first TOOL PROGRAM WORD...: if one of the words asks for help, shows it and exits: what the tool's first
+# comment says, and what its program (none: "") says to these words. Nothing is installed or built for that.
+help_first() {
+    local tool=$1 program=$2 word asked=0
+    shift 2
+    [ "${1:-}" != help ] || asked=1
+    for word in "$@"; do
+        case $word in
+            --) break ;;
+            -h | --help) asked=1 ;;
+        esac
+    done
+    [ "$asked" = 1 ] || return 0
+    sed -n '/^set /,${ /^set /d; /^# shellcheck/q; s/^# \{0,1\}//p; }' "$tool"
+    [ -n "$program" ] || exit 0
+    printf '\n'
+    [ ! -x "$program" ] || exec "$program" "$@"
+    printf 'All options are shown here once it has been built: there is no %s yet.\n' "${program#"$root/"}"
+    exit 0
+}
+
 # How many compilers fit into the cores and the memory (a file that includes Asio takes about 1 GB).
 build_jobs() {
     local cores memory

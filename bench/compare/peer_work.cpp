@@ -147,9 +147,9 @@ boost::asio::awaitable<peer_phases> peer_work::ask(std::string request) {
             p.seconds = number(message, "seconds");
             double polls = after.observer_requests - before.observer_requests;
             auto received = static_cast<double>(after.server.received - before.server.received);
-            auto sent = static_cast<double>(after.server.sent - before.server.sent);
             p.requests = std::max(received - polls, 0.0);
-            p.notifications = std::max(sent - received, 0.0);
+            p.notifications =
+                static_cast<double>(after.server.notifications - before.server.notifications);
             p.bytes = static_cast<double>(after.server.bytes - before.server.bytes) -
                       (after.observer_bytes - before.observer_bytes);
             p.server_cpu_seconds = after.server.cpu_seconds - before.server.cpu_seconds;

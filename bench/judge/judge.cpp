@@ -16,21 +16,37 @@ namespace corozk::bench {
 
 namespace {
 
-bool can_be_started(const std::string& program) {
-    auto executable = [](const std::filesystem::path& file) {
-        std::error_code none;
-        return std::filesystem::is_regular_file(file, none) && ::access(file.c_str(), X_OK) == 0;
-    };
+/// Why the file cannot be started; "" if it can.
+std::string_view fault_of_program(const std::filesystem::path& file) {
+    std::error_code none;
+    auto kind = std::filesystem::status(file, none).type();
+    if (kind == std::filesystem::file_type::not_found)
+        return "there is no such program";
+    if (kind == std::filesystem::file_type::directory)
+        return "it is a folder";
+    if (::access(file.c_str(), X_OK) != 0)
+        return std::filesystem::exists(file, none) ? "it is not executable"
+                                                   : "it cannot be reached";
+    return kind == std::filesystem::file_type::regular ? "" : "it is no program";
+}
+
+/// The same of a program in PATH, if there is no slash in its name.
+std::string_view fault_of_command(const std::string& program) {
     if (program.find('/') != program.npos)
-        return executable(program);
+        return fault_of_program(program);
+    constexpr std::string_view missing = "there is no such program in PATH";
+    std::string_view fault = missing;
     const char* path = std::getenv("PATH");
     std::string_view rest = path ? path : "/usr/bin:/bin";
     for (;;) {
         auto colon = rest.find(':');
-        if (executable(std::filesystem::path(rest.substr(0, colon)) / program))
-            return true;
+        auto its = fault_of_program(std::filesystem::path(rest.substr(0, colon)) / program);
+        if (its.empty())
+            return its;
+        if (its == "it is not executable")
+            fault = "what PATH has by that name is not executable";
         if (colon == rest.npos)
-            return false;
+            return fault;
         rest.remove_prefix(colon + 1);
     }
 }
@@ -43,13 +59,8 @@ void check_judge(const settings& s) {
                         "judge [OPTIONS] -- COMMAND [ARGUMENT...]\n{}",
                         see));
     const std::string& program = s.judged_command.front();
-    if (!can_be_started(program)) {
-        bool path = program.find('/') != program.npos;
-        throw usage_error(fmt::format("judge: cannot start '{}': there is no such program{}\n{}",
-                                      program,
-                                      path ? "" : " in PATH",
-                                      see));
-    }
+    if (auto fault = fault_of_command(program); !fault.empty())
+        throw usage_error(fmt::format("judge: cannot start '{}': {}\n{}", program, fault, see));
 }
 
 std::string name_of(const settings& s) {
@@ -111,7 +122,8 @@ boost::asio::awaitable<result> judge_row(job& j, const trial_setup& setup, std::
                 failure = text;
         }
     }
-    row.set("herd", is_herd(row) ? "yes" : "no");
+    bool known = row.has("notifications_per_handover");
+    row.set("herd", !known ? "unknown" : is_herd(row) ? "yes" : "no");
     if (is_herd(row)) {
         remarks += fmt::format("{} waiters: a herd: {} watch events for each hand-over\n",
                                count_text(setup.waiters),
@@ -191,7 +203,8 @@ command judge_command() {
         "while it waits or holds, except those that are killed (--kill). A herd is no fault, but "
         "said: watch events for each hand-over of at least a quarter of the waiters. "
         "The exit code is 0 if all is right, 1 if the recipe is wrong, 2 if it cannot be judged: "
-        "no such program, it does not keep to the protocol, it ends before it says anything.",
+        "no such program, it is not executable, it does not keep to the protocol, it ends before "
+        "it says anything.",
         {"--waiters",
          "--limit",
          "--hold",

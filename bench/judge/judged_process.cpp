@@ -59,7 +59,11 @@ judged_process::judged_process(const boost::asio::any_io_executor& executor,
     output_.assign(make_fifo(options.output, O_RDONLY | O_NONBLOCK));
     // For reading and writing: it need not be there, and no signal comes when it has gone.
     input_ = make_fifo(options.input, O_RDWR | O_NONBLOCK);
-    process_.emplace(options);
+    try {
+        process_.emplace(options);
+    } catch (const std::system_error& e) {  // such as a script whose interpreter is missing
+        throw protocol_error(e.what());
+    }
     wait();
 }
 

@@ -57,6 +57,11 @@ public:
     /// said can be taken then.
     std::optional<std::string> end();
 
+    pid_t pid() const noexcept { return process_->pid(); }
+
+    /// Whether it has ended by itself, with an exit code.
+    bool has_exited() { return process_->exit_status().value_or(-1) >= 0; }
+
 private:
     void wait();
     void read();

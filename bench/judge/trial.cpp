@@ -299,10 +299,11 @@ boost::asio::awaitable<void> trial::run(result& r) {
     r.add("handovers", passed_on);
     if (before && after && passed_on > 0) {
         auto requests = static_cast<double>(after->received - before->received);
-        auto sent = static_cast<double>(after->sent - before->sent);
+        auto notifications = static_cast<double>(after->notifications - before->notifications);
         auto bytes = static_cast<double>(after->bytes - before->bytes);
         r.add("requests_per_handover", requests / passed_on);
-        r.add("notifications_per_handover", (sent - requests) / passed_on);
+        if (after->counts_notifications)
+            r.add("notifications_per_handover", notifications / passed_on);
         r.add("bytes_per_handover", bytes / passed_on);
     }
     add_figures(r);

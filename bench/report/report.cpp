@@ -13,15 +13,27 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <stdexcept>
+#include <system_error>
 
 namespace corozk::bench {
 
 namespace {
 
 namespace fs = std::filesystem;
+
+void make_folder(const fs::path& folder) {
+    std::error_code problem;
+    fs::create_directories(folder, problem);
+    if (problem)
+        throw usage_error(
+            fmt::format("--report: cannot make {}: {}", folder.string(), problem.message()));
+}
 
 /// What was drawn before need not be drawn this time.
 void remove_old(const fs::path& folder) {
@@ -54,6 +66,17 @@ std::string fault_of(const boost::json::value& value) {
     return "";
 }
 
+std::string text_of(const std::string& name) {
+    std::ifstream stream(name);
+    if (!stream)
+        throw usage_error(fmt::format("--from: cannot read {}: {}", name, std::strerror(errno)));
+    try {
+        return {std::istreambuf_iterator<char>(stream), {}};
+    } catch (const std::ios_base::failure& e) {  // such as a folder
+        throw usage_error(fmt::format("--from: cannot read {}: {}", name, e.code().message()));
+    }
+}
+
 boost::json::array parse_rows(const std::string& name, const std::string& text) {
     boost::json::stream_parser parser;
     boost::system::error_code problem;
@@ -78,8 +101,18 @@ boost::json::array parse_rows(const std::string& name, const std::string& text) 
 
 }  // namespace
 
+void prepare_report(const fs::path& folder) {
+    require_gnuplot();
+    make_folder(folder);
+    fs::path probe = folder / "rows.json.new";
+    if (!std::ofstream(probe))
+        throw usage_error(fmt::format(
+            "--report: cannot write into {}: {}", folder.string(), std::strerror(errno)));
+    fs::remove(probe);
+}
+
 std::string write_report(const fs::path& folder, const boost::json::array& rows) {
-    fs::create_directories(folder);
+    make_folder(folder);
     remove_old(folder);
     std::vector<drawn_plot> drawn;
     for (const plot& p : plots_for(rows))
@@ -104,10 +137,7 @@ std::string write_report(const fs::path& folder, const boost::json::array& rows)
 boost::json::array read_rows(const std::vector<std::string>& files) {
     boost::json::array all;
     for (const auto& name : files) {
-        std::ifstream stream(name);
-        if (!stream)
-            throw usage_error(fmt::format("--from: cannot read {}", name));
-        for (auto& row : parse_rows(name, {std::istreambuf_iterator<char>(stream), {}}))
+        for (auto& row : parse_rows(name, text_of(name)))
             all.push_back(std::move(row));
     }
     return all;

@@ -9,6 +9,10 @@
 
 namespace corozk::bench {
 
+/// Makes the folder of a report that is to be written later.
+/// @throws usage_error if that cannot be done, or nothing be written there, or gnuplot is missing
+void prepare_report(const std::filesystem::path& folder);
+
 /// Makes a folder with a page (index.html), its pictures (*.svg, with gnuplot's scripts), the
 /// distributions in HdrHistogram's format (*.hgrm) and the rows themselves (rows.json).
 ///

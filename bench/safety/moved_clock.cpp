@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "safety/moved_clock.hpp"
 
+#include <fcntl.h>
 #include <fstream>
+#include <semaphore.h>
+#include <string>
+#include <sys/mman.h>
 #include <system_error>
 
 namespace corozk::bench {
@@ -24,6 +28,12 @@ void moved_clock::move(std::string_view by) const {
     next += ".next";
     std::ofstream(next) << by << '\n';
     std::filesystem::rename(next, file_);
+}
+
+void moved_clock::remove_traces(pid_t killed) noexcept {
+    std::string number = std::to_string(killed);
+    ::shm_unlink(("/faketime_shm_" + number).c_str());
+    ::sem_unlink(("/faketime_sem_" + number).c_str());
 }
 
 std::filesystem::path moved_clock::library() {

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 
 namespace corozk::bench {
 
@@ -20,6 +21,10 @@ public:
 
     /// From the real time, such as "+5h".
     void move(std::string_view by) const;
+
+    /// What libfaketime keeps in shared memory for a process: it removes that when the process exits,
+    /// but not when it is killed.
+    static void remove_traces(pid_t killed) noexcept;
 
     /// libfaketime; empty if it is not installed.
     static std::filesystem::path library();

@@ -68,6 +68,19 @@ public:
 
 private:
     struct worker {
+        worker() = default;
+        ~worker() {
+            if (!process || !its_clock)
+                return;
+            bool killed = !process->has_exited();
+            pid_t pid = process->pid();
+            process.reset();
+            if (killed)
+                moved_clock::remove_traces(pid);
+        }
+        worker(const worker&) = delete;
+        worker& operator=(const worker&) = delete;
+
         std::unique_ptr<cut_line> line;  ///< if it is to be cut off
         std::unique_ptr<moved_clock> its_clock;
         std::unique_ptr<judged_process> process;

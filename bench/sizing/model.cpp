@@ -2,6 +2,7 @@
 #include "sizing/model.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace corozk::bench {
 
@@ -83,7 +84,8 @@ lock_prediction predict(const server_costs& costs, lock_form form, const lock_de
     if (p.saturated) {
         p.load = 1;
         p.turns_per_s = std::max(left, 0.0) * 1e6 / busy;
-        p.handover_us = p.turns_per_s > 0 ? demand.locks * 1e6 / p.turns_per_s - demand.hold_us : 0;
+        p.handover_us = p.turns_per_s > 0 ? demand.locks * 1e6 / p.turns_per_s - demand.hold_us
+                                          : std::numeric_limits<double>::infinity();
         return p;
     }
     // Requests queue behind those of others, and of other locks. A lock's own do not: one turn
@@ -97,6 +99,8 @@ std::optional<double> waiters_at_load(const server_costs& costs,
                                       lock_form form,
                                       lock_demand demand,
                                       double load) {
+    if (demand.other_load >= load)
+        return 0;
     auto reaches = [&](double waiters) {
         demand.waiters = waiters;
         return predict(costs, form, demand).load >= load;

@@ -54,14 +54,14 @@ double busy_us(const server_costs& costs, const turn_work& work, double servers)
 struct lock_prediction {
     double turns_per_s = 0;  ///< of all locks
     double load = 0;         ///< share of each server's time, others included: 1 is all of it
-    double handover_us = 0;  ///< from a release until the next one has it
+    double handover_us = 0;  ///< from a release until the next one has it; infinite if it never has
     bool saturated = false;  ///< the servers cannot keep up: turns are as quick as they can do them
 };
 
 lock_prediction predict(const server_costs& costs, lock_form form, const lock_demand& demand);
 
 /// With how many waiters (of each lock) the load reaches this share; none if it does not below a
-/// million.
+/// million, 0 if others alone load the servers so.
 std::optional<double> waiters_at_load(const server_costs& costs,
                                       lock_form form,
                                       lock_demand demand,

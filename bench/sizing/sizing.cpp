@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <optional>
 
 namespace corozk::bench {
 
@@ -47,6 +49,19 @@ void add_costs(result& row, const server_costs& c) {
     row.add("handover_latency_us", c.handover_latency_us);
 }
 
+std::string handover_text(const lock_prediction& p) {
+    return std::isinf(p.handover_us) ? "never" : microseconds_text(p.handover_us);
+}
+
+std::string limit_text(std::optional<double> waiters) {
+    std::string share = fmt::format("{:.0f} %", 100 * planned_load);
+    if (waiters && *waiters == 0)
+        return fmt::format("others alone load a server to {} or more", share);
+    return fmt::format("{} waiters of each lock load a server to {}",
+                       waiters ? count_text(*waiters) : "no number of",
+                       share);
+}
+
 lock_demand demand_for(const job& j, std::size_t waiters) {
     lock_demand d;
     d.waiters = static_cast<double>(waiters);
@@ -70,7 +85,7 @@ boost::asio::awaitable<void> run_sizing(job& j) {
                    std::string(name_of(sized_forms[i])),
                    figure_text(p.turns_per_s),
                    p.saturated ? "all" : fmt::format("{:.1f} %", 100 * p.load),
-                   microseconds_text(p.handover_us),
+                   handover_text(p),
                    microseconds_text(busy)});
             result row;
             row.set("implementation", sized_names[i]).set("recipe", "lock");
@@ -78,15 +93,14 @@ boost::asio::awaitable<void> run_sizing(job& j) {
             row.add("servers", d.servers).add("hold_us", d.hold_us);
             row.add("other_load", d.other_load);
             row.add("predicted_turns_per_s", p.turns_per_s).add("predicted_load", p.load);
-            row.add("predicted_handover_us", p.handover_us).add("predicted_busy_us", busy);
+            row.add("predicted_busy_us", busy);
+            if (!std::isinf(p.handover_us))  // JSON knows no such number
+                row.add("predicted_handover_us", p.handover_us);
             add_costs(row, costs);
             j.results.push_back(std::move(row));
         }
         auto limit = waiters_at_load(costs, sized_forms[i], demand_for(j, 1), planned_load);
-        limits += fmt::format("{}: {} waiters of each lock load a server to {:.0f} %\n",
-                              name_of(sized_forms[i]),
-                              limit ? count_text(*limit) : "no number of",
-                              100 * planned_load);
+        limits += fmt::format("{}: {}\n", name_of(sized_forms[i]), limit_text(limit));
     }
     lock_demand d = demand_for(j, 1);
     j.output = heading(j) + "\n" + costs_table(costs);

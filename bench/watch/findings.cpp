@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "watch/findings.hpp"
 
+#include "server_counters.hpp"
 #include "table.hpp"
 
 #include <fmt/format.h>
@@ -253,12 +254,14 @@ std::vector<finding> findings_between(const server_look& before,
     return all;
 }
 
-double notifications_between(const server_look& before, const server_look& after) {
-    // Each word is a packet that has come, and two that have gone: the answer, and that it is over.
-    auto asked = static_cast<double>(after.questions - before.questions);
-    double more =
-        grown(before, after, "zk_packets_sent") - grown(before, after, "zk_packets_received");
-    return std::max(more - asked, 0.0);
+std::optional<double> notifications_between(const server_look& before, const server_look& after) {
+    double sum = 0;
+    for (auto name : notification_counters) {
+        if (!after.counters.contains(name))
+            return std::nullopt;
+        sum += grown(before, after, name);
+    }
+    return sum;
 }
 
 }  // namespace corozk::bench

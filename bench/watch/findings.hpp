@@ -4,6 +4,7 @@
 #include "watch/server_look.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,7 +42,7 @@ std::vector<finding> findings_between(const server_look& before,
                                       const server_look& after,
                                       std::size_t crowd);
 
-/// What the server has sent between two looks besides responses.
-double notifications_between(const server_look& before, const server_look& after);
+/// What the server has sent between two looks besides responses; nothing if it does not count it.
+std::optional<double> notifications_between(const server_look& before, const server_look& after);
 
 }  // namespace corozk::bench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arguments.hpp"
 #include "command.hpp"
+#include "output.hpp"
 #include "table.hpp"
 #include "watch/findings.hpp"
 #include "watch/server_words.hpp"
@@ -193,9 +194,10 @@ private:
             double requests = now.counter("zk_packets_received") -
                               before->counter("zk_packets_received") -
                               static_cast<double>(now.questions - before->questions);
-            text += fmt::format("; {} requests and {} notifications since the last look",
-                                count_text(std::max(requests, 0.0)),
-                                count_text(notifications_between(*before, now)));
+            text += fmt::format("; {} requests", count_text(std::max(requests, 0.0)));
+            if (auto notifications = notifications_between(*before, now))
+                text += fmt::format(" and {} notifications", count_text(*notifications));
+            text += " since the last look";
         }
         return text;
     }
@@ -219,11 +221,6 @@ private:
             row.add("notifications", f.notifications);
         if (f.kind == finding_kind::herd)
             job_.exit_code = 1;
-    }
-
-    static void say(const std::string& text) {
-        fmt::print("{}", text);
-        std::fflush(stdout);
     }
 
     job& job_;

@@ -27,6 +27,22 @@ inline std::string content_of(const std::filesystem::path& file) {
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+/// The processes that a process has started and that still run.
+inline std::vector<pid_t> children_of(pid_t parent) {
+    std::vector<pid_t> all;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+        std::string name = entry.path().filename();
+        if (name.find_first_not_of("0123456789") != std::string::npos)
+            continue;
+        std::string line = content_of(entry.path() / "stat");
+        auto behind_name = line.rfind(") ");
+        if (behind_name != std::string::npos && line.size() > behind_name + 4 &&
+            std::stol(line.substr(behind_name + 4)) == parent)
+            all.push_back(static_cast<pid_t>(std::stol(name)));
+    }
+    return all;
+}
+
 // What a row says.
 
 /// Empty if it is not there.

@@ -137,6 +137,20 @@ TEST_CASE("findings: what is refused is made up for by counters") {
           "known");
 }
 
+TEST_CASE("findings: notifications are the watches that fired, whatever the questions cost") {
+    server_look before;
+    server_look after;
+    CHECK_FALSE(notifications_between(before, after));  // before ZooKeeper 3.6
+    for (std::string_view what : {"created", "deleted", "children", "changed"}) {
+        fired(before, what, 1, 1);
+        fired(after, what, 3, 4);
+    }
+    // An answer to `mntr` is as many packets as it is long.
+    parse_mntr("zk_packets_received\t1\nzk_packets_sent\t0\n", before);
+    parse_mntr("zk_packets_received\t2\nzk_packets_sent\t4\n", after);
+    CHECK(notifications_between(before, after) == 12);
+}
+
 TEST_CASE("findings: long listings show as large reads of a part of the tree") {
     server_look before = with_sessions(5, 5);
     server_look after = with_sessions(7, 7);

@@ -95,6 +95,25 @@ TEST_CASE("judge: a lock that is one is correct, and has a report") {
     CHECK(std::filesystem::exists(report / "handover-latency-lock-each.svg"));
 }
 
+TEST_CASE("judge: a lock without ZooKeeper costs the servers nothing, ours or others") {
+    judged j;
+    bool given = GENERATE(false, true);
+    std::vector<std::string> words{"judge", "--repeat", "1", "--waiters", "3"};
+    // Nobody else uses these: the server that the tests share has other sessions.
+    server alone(client_server_options());
+    if (given)
+        words.insert(words.end(), {"--hosts", alone.hosts()});
+    words.insert(words.end(), {"--json", j.bench().path("rows.json"), "--", "sh", "-c"});
+    words.insert(words.end(), {by_flock, j.bench().path("lock")});
+    int code = j.bench().run(words);
+    INFO(j.out());
+    REQUIRE(code == 0);
+    CHECK(j.figure("requests_per_handover") == 0);
+    CHECK(j.figure("notifications_per_handover") == 0);
+    CHECK(j.figure("bytes_per_handover") == 0);
+    CHECK(j.row().at("herd") == "no");
+}
+
 TEST_CASE("judge: a recipe that locks nothing violates exclusion") {
     judged j;
     int code = j.run(no_lock, {"--waiters", "3"});
@@ -168,7 +187,21 @@ TEST_CASE("judge: what cannot be judged is said in words") {
     CHECK(j.bench().run({"judge", "--", "no-such-program"}) == 2);
     CHECK(j.says("judge: cannot start 'no-such-program': there is no such program in PATH"));
     CHECK(j.bench().run({"judge", "--", "/etc/passwd"}) == 2);
-    CHECK(j.says("judge: cannot start '/etc/passwd': there is no such program\n"));
+    CHECK(j.says("judge: cannot start '/etc/passwd': it is not executable\n"));
+    CHECK(j.bench().run({"judge", "--", "/etc/no-such-program"}) == 2);
+    CHECK(j.says("judge: cannot start '/etc/no-such-program': there is no such program\n"));
+    CHECK(j.bench().run({"judge", "--", "/etc"}) == 2);
+    CHECK(j.says("judge: cannot start '/etc': it is a folder\n"));
+    CHECK(j.bench().run({"judge", "--", "/dev/null"}) == 2);
+    CHECK(j.says("judge: cannot start '/dev/null': it is not executable\n"));
+
+    std::string script = j.bench().path("script");
+    std::ofstream(script) << "#!/etc/no-such-interpreter\n";
+    CHECK(j.bench().run({"judge", "--", script}) == 2);
+    CHECK(j.says("judge: cannot start '" + script + "': it is not executable\n"));
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    CHECK(j.run_command({script}, {}) == 2);
+    CHECK(j.says("judge: cannot start " + script + ": No such file or directory\n"));
 
     CHECK(j.run("echo waiting; echo 'Lock acquired!'; read -r end") == 2);
     CHECK(j.says("judge: contender 1 said 'Lock acquired!', which is not waiting, queued"));

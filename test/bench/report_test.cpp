@@ -269,4 +269,20 @@ TEST_CASE("report: what --json did not write is refused in words") {
     CHECK_FALSE(std::filesystem::exists(r.folder()));
 }
 
+TEST_CASE("report: what cannot be read, or written, is said in words") {
+    bench_run bench;
+    auto refused = [&bench](const std::string& from, const std::string& to, const char* why) {
+        CHECK(bench.run({"report", "--from", from, "--report", to}) == 2);
+        INFO(bench.out());
+        CHECK(contains(bench.out(), why));
+    };
+    std::string good = bench.path("rows.json");
+    std::ofstream(good) << "[]";
+    refused("/etc", bench.path("a_report"), "--from: cannot read /etc: Is a directory");
+    refused(bench.path("none"), bench.path("a_report"), ": No such file or directory");
+    refused(good, "/proc/nope", "--report: cannot make /proc/nope: No such file or directory");
+    refused(good, good, "--report: cannot make ");
+    refused(good, "/proc", "--report: cannot write into /proc: ");
+}
+
 }  // namespace corozk::testing::report_test

@@ -278,6 +278,22 @@ TEST_CASE("the servers' load is predicted from what they cost") {
     CHECK(busy.at("herd") > busy.at("ours"));
 }
 
+TEST_CASE("where others take all of the servers, a lock is never passed on") {
+    bench_run bench;
+    int code = bench.run_small("sizing", {"--load", "100", "--waiters", "10,1000", "--hold", "0"});
+    INFO(bench.out());
+    REQUIRE(code == 0);
+    CHECK(bench.out().find("corozk: others alone load a server to 70 % or more") !=
+          std::string::npos);
+    CHECK(bench.out().find("  never  ") != std::string::npos);
+    REQUIRE(bench.rows().size() == 6);
+    for (const auto& value : bench.rows()) {
+        const auto& row = value.as_object();
+        CHECK(figure(row, "predicted_turns_per_s") == 0);
+        CHECK_FALSE(row.contains("predicted_handover_us"));
+    }
+}
+
 TEST_CASE("the floor of a hand-over is measured around a ring of sessions") {
     bench_run bench;
     CHECK(bench.run_small("floor", {"--sessions", "1"}) == 2);

@@ -2,10 +2,14 @@
 // `corozk-bench safety`: what is guarded loses nothing, and the checker finds what is lost without;
 // where the lock tells of its loss in time, and that it does not depend on the wall clock.
 #include "bench_run.hpp"
+#include <corozk/testing/eventually.hpp>
 
 #include <boost/json/serialize.hpp>
 
+#include <csignal>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 namespace corozk::testing::safety_test {
 
@@ -61,9 +65,25 @@ void check_late_holders(const boost::json::object& row, const player& who, bool 
 }
 
 /// What is not installed is said to be missing.
+bool is_missing(const bench_run& bench, const player& who) {
+    return !who.package.empty() && bench.out().find(who.package) != std::string::npos;
+}
+
+/// Whether all of it is as it must be; or nobody was there to be measured, and that is said.
+bool went_well(int code, const bench_run& bench, const player& who) {
+    if (!is_missing(bench, who))
+        return code == 0;
+    return code == 1 && bench.out().find("nothing was measured") != std::string::npos;
+}
+
 std::size_t rows_of(const bench_run& bench, const player& who) {
-    bool missing = !who.package.empty() && bench.out().find(who.package) != std::string::npos;
-    return missing ? 0 : who.rows;
+    return is_missing(bench, who) ? 0 : who.rows;
+}
+
+/// What libfaketime keeps for a process.
+std::vector<std::filesystem::path> clock_files(pid_t pid) {
+    std::string number = std::to_string(pid);
+    return {"/dev/shm/faketime_shm_" + number, "/dev/shm/sem.faketime_sem_" + number};
 }
 
 }  // namespace
@@ -77,7 +97,7 @@ TEST_CASE("safety: holders that are stopped lose others' updates, unless a guard
     bench_run bench;
     int code = run_fault(bench, "pause", who);
     INFO(bench.out());
-    REQUIRE(code == 0);
+    REQUIRE(went_well(code, bench, who));
     auto rows = bench.rows();
     for (const auto& value : rows) {
         const auto& row = value.as_object();
@@ -97,7 +117,7 @@ TEST_CASE(
     bench_run bench;
     int code = run_fault(bench, "partition", who);
     INFO(bench.out());
-    REQUIRE(code == 0);
+    REQUIRE(went_well(code, bench, who));
     auto rows = bench.rows();
     for (const auto& value : rows) {
         const auto& row = value.as_object();
@@ -117,7 +137,7 @@ TEST_CASE("safety: a jump of the wall clock changes nothing, one of the monotoni
     bench_run bench;
     int code = run_fault(bench, "clock", who);
     INFO(bench.out());
-    REQUIRE(code == 0);
+    REQUIRE(went_well(code, bench, who));
     auto rows = bench.rows();
     for (const auto& value : rows) {
         const auto& row = value.as_object();
@@ -133,6 +153,48 @@ TEST_CASE("safety: a jump of the wall clock changes nothing, one of the monotoni
         CHECK(row.contains("notice_ms") == monotonic);
     }
     CHECK(rows.size() == rows_of(bench, who));
+}
+
+TEST_CASE("safety: processes that are killed leave nothing of their clocks behind") {
+    if (!std::filesystem::exists("/usr/bin/faketime")) {
+        WARN("not installed: Debian's package faketime");
+        return;
+    }
+    temporary_directory folder;
+    process_options what;
+    what.command = {COROZK_BENCH, "safety", "--hosts", the_server().hosts()};
+    for (const char* word : {"--fault", "clock", "--systems", "corozk", "--peers", "none"})
+        what.command.emplace_back(word);
+    what.output = folder.path() / "out";
+    process_guard process(what);
+    std::vector<std::filesystem::path> seen;
+    eventually(
+        [&] {
+            REQUIRE(process.running());
+            seen.clear();
+            for (pid_t pid : children_of(process.pid())) {
+                for (const auto& file : clock_files(pid)) {
+                    if (std::filesystem::exists(file))
+                        seen.push_back(file);
+                }
+            }
+            return seen.size() == 6;  // three of them have a clock that moves
+        },
+        std::chrono::minutes(1));
+    process.signal(SIGINT);
+    REQUIRE(process.wait(std::chrono::minutes(1)));
+    CHECK(process.exit_status() == 130);
+    for (const auto& file : seen) {
+        INFO(file);
+        CHECK_FALSE(std::filesystem::exists(file));
+    }
+}
+
+TEST_CASE("safety: where nobody takes part, nothing is measured") {
+    bench_run bench;
+    CHECK(bench.run_small("safety", {"--systems", "none", "--peers", "none"}) == 1);
+    CHECK(bench.out().find("nothing was measured") != std::string::npos);
+    CHECK(bench.rows().empty());
 }
 
 TEST_CASE("safety: without faults nothing is lost and nobody overlaps") {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <array>
+#include <cmath>
 
 namespace corozk::testing::sizing_test {
 
@@ -84,8 +85,24 @@ TEST_CASE("sizing: other locks and other clients make a hand-over longer, the ow
     double beside = predict(some_costs(), lock_form::corozk, d).handover_us;
     CHECK(beside > alone);
     CHECK(predict(some_costs(), lock_form::corozk, d).turns_per_s == Approx(100e6 / 100'230));
-    d.other_load = 1;
-    CHECK(predict(some_costs(), lock_form::corozk, d).turns_per_s == 0);
+}
+
+TEST_CASE("sizing: where others take all of the servers, nobody gets a lock") {
+    double hold_us = GENERATE(0, 100'000);
+    for (lock_form form : forms) {
+        INFO(name_of(form));
+        lock_demand d = some_demand(100);
+        d.hold_us = hold_us;
+        d.other_load = 1;
+        lock_prediction p = predict(some_costs(), form, d);
+        CHECK(p.turns_per_s == 0);
+        CHECK(p.saturated);
+        CHECK(std::isinf(p.handover_us));
+        CHECK(waiters_at_load(some_costs(), form, d, 0.7) == 0.0);
+        d.other_load = 0.7;
+        CHECK(waiters_at_load(some_costs(), form, d, 0.7) == 0.0);
+        CHECK(std::isfinite(predict(some_costs(), form, d).handover_us));
+    }
 }
 
 TEST_CASE("sizing: with more waiters nothing becomes less") {

@@ -44,6 +44,31 @@ TEST_CASE("systems: every phase of those that are installed has its figures") {
     }
 }
 
+TEST_CASE("systems: where nobody takes part, nothing is measured") {
+    bench_run bench;
+    CHECK(bench.run_small("systems", {"--systems", "none"}) == 1);
+    CHECK(bench.out().find("nothing was measured") != std::string::npos);
+    int code = bench.run_small("systems",
+                               {"--systems",
+                                "etcd,redis",
+                                "--recipe",
+                                "lock",
+                                "--waiters",
+                                "1",
+                                "--operations",
+                                "10",
+                                "--kill",
+                                "0"});
+    INFO(bench.out());
+    auto says = [&bench](const char* words) {
+        return bench.out().find(words) != std::string::npos;
+    };
+    bool somebody = !says("package etcd-server") || !says("package redis-server");
+    CHECK(code == (somebody ? 0 : 1));
+    CHECK(says("nothing was measured") == !somebody);
+    CHECK(bench.rows().empty() == !somebody);
+}
+
 TEST_CASE("systems: what makes no sense is refused") {
     bench_run bench;
     CHECK(bench.run({"systems", "--recipe", "semaphore"}) == 2);
