@@ -32,9 +32,6 @@ public:
 
     bool has(std::string_view key) const { return find(key) != nullptr; }
 
-    /// Whether there is any figure.
-    bool measured() const { return !figures_.empty(); }
-
     /// The median over the repetitions; 0 when there are none.
     double median(std::string_view key) const;
     /// Of the repetition that was added last.
