@@ -66,7 +66,7 @@ std::string fault_of(const boost::json::value& value) {
     return "";
 }
 
-std::string text_of(const std::string& name) {
+std::string content_of(const std::string& name) {
     std::ifstream stream(name);
     if (!stream)
         throw usage_error(fmt::format("--from: cannot read {}: {}", name, std::strerror(errno)));
@@ -137,7 +137,7 @@ std::string write_report(const fs::path& folder, const boost::json::array& rows)
 boost::json::array read_rows(const std::vector<std::string>& files) {
     boost::json::array all;
     for (const auto& name : files) {
-        for (auto& row : parse_rows(name, text_of(name)))
+        for (auto& row : parse_rows(name, content_of(name)))
             all.push_back(std::move(row));
     }
     return all;
