@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/inspection/deadlocks_rule.hpp"
 
-#include <boost/asio/ip/address.hpp>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/strong_components.hpp>
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -57,9 +57,11 @@ participant by_session(const contender_info& c) {
 /// Whether an identity can be that of several sessions. Curator writes the address of its host where
 /// none was set: that of strangers, too.
 bool joins_sessions(const std::string& identity) {
-    boost::system::error_code not_an_address;
-    boost::asio::ip::make_address(identity, not_an_address);
-    return !identity.empty() && not_an_address;
+    const std::string without_scope = identity.substr(0, identity.find('%'));
+    in6_addr address;
+    bool is_address = ::inet_pton(AF_INET, without_scope.c_str(), &address) == 1 ||
+                      ::inet_pton(AF_INET6, without_scope.c_str(), &address) == 1;
+    return !identity.empty() && !is_address;
 }
 
 participant by_identity(const contender_info& c) {
