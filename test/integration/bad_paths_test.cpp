@@ -7,7 +7,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace corozk::testing::client_tests::bad_paths_test {
 
@@ -225,16 +227,29 @@ TEST_CASE("bad paths: a transaction's that goes with something that is held, whi
     });
 }
 
-TEST_CASE("refusals: the log says what is wrong with an option or an argument, and where") {
+namespace {
+
+/// Runs a coroutine with a connected client, and what it logs as a warning or worse.
+template <class Body>
+void with_log(Body body) {
     boost::asio::io_context context;
     std::string log;
-    auto body = [&]() -> awaitable<void> {
+    run(context, [&]() -> awaitable<void> {
         client_options options = quiet_options(the_hosts());
         options.logger = logger(log_level::warning, [&](log_level, std::string_view text) {
             log += std::string(text) + "\n";
         });
         client zk = co_await connected_client(options);
-        const std::string path = fresh_path();
+        co_await body(zk, fresh_path(), log);
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
+}  // namespace
+
+TEST_CASE("refusals: the log says what is wrong with an option or an argument, and where") {
+    with_log([](client& zk, std::string path, std::string& log) -> awaitable<void> {
         auto before = zk.counters().requests;
         auto refused = [&](error_code got, error_code expected, std::string words) {
             INFO(log);
@@ -287,7 +302,8 @@ TEST_CASE("refusals: the log says what is wrong with an option or an argument, a
         refused(mixed_ec, errc::bad_option, "\"" + path + "\" is of another client");
         co_await other.close();
         commit_coordinator vote(zk, path);
-        auto [sites_ec] = co_await vote.begin({}, "", as_tuple());
+        std::vector<std::string> no_sites;
+        auto [sites_ec] = co_await vote.begin(no_sites, "", as_tuple());
         refused(sites_ec, errc::bad_option, "the sites must be at least one");
         membership group(zk, path);
         auto [name_ec] = co_await group.join("a/b", "", as_tuple());
@@ -301,30 +317,31 @@ TEST_CASE("refusals: the log says what is wrong with an option or an argument, a
         // Text of the user's: a line nevertheless.
         lock forged(zk, "/a\ncorozk error: forged");
         refused(error_code(), error_code(), "lock: path \"/a?corozk error: forged\"");
-        co_await zk.close();
-    };
-    run(context, body);
-    run_to_idle(context);
+    });
 }
 
 TEST_CASE("refusals: more permits than the limit says so, also when the limit is lowered") {
-    boost::asio::io_context context;
-    std::string log;
-    auto body = [&]() -> awaitable<void> {
-        client_options options = quiet_options(the_hosts());
-        options.logger = logger(log_level::warning, [&](log_level, std::string_view text) {
-            log += std::string(text) + "\n";
-        });
-        client zk = co_await connected_client(options);
-        const std::string path = fresh_path();
+    with_log([](client& zk, std::string path, std::string& log) -> awaitable<void> {
         semaphore permits(zk, path, 2);
         auto [ec, held] = co_await permits.acquire(3, as_tuple());
         CHECK(ec == errc::bad_option);
         CHECK_THAT(log, Catch::Contains(path + ": it requests more than the limit"));
-        co_await zk.close();
-    };
-    run(context, body);
-    run_to_idle(context);
+        log.clear();
+
+        auto [one_ec, one] = co_await permits.acquire(1, as_tuple());
+        CHECK_FALSE(one_ec);
+        std::optional<error_code> ended;
+        permits.acquire(2, [&](error_code waiter_ec, ownership) { ended = waiter_ec; });
+        co_await eventually_async([&] {
+            admin seen = observer();
+            return seen.children(at_server(path)).size() == 2;
+        });
+        co_await permits.set_limit(1);
+        co_await eventually_async([&] { return ended.has_value(); });
+        CHECK(*ended == errc::bad_option);
+        CHECK_THAT(log, Catch::Contains(path + ": it requests more than the limit"));
+        co_await one.release();
+    });
 }
 
 }  // namespace corozk::testing::client_tests::bad_paths_test

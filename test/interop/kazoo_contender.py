@@ -301,26 +301,34 @@ def rounds(options):
     client.stop()
 
 
-def member(options):
-    client = connect_with(options)
-    make = client.ShallowParty if options['kind'] == 'shallow_party' else client.Party
-    it = make(options['path'], options['identity'])
-    it.join()
+def follow_until_leave(client, record, members):
+    """Says who the members are, each time that they have changed; there are no listeners."""
     leave = threading.Event()
 
     def follow():
         last = None
-        while not leave.wait(0.01):  # it has no listeners
-            now = ' '.join(['members'] + sorted(it))
+        while not leave.wait(0.01):
+            try:
+                now = ' '.join(['members'] + sorted(members()))
+            except NoNodeError:
+                continue
             if now != last:
                 say(now)
             last = now
 
     follower = threading.Thread(target=follow)
     follower.start()
-    wait_for_leave(client, options['record'])
+    wait_for_leave(client, record)
     leave.set()
     follower.join()
+
+
+def member(options):
+    client = connect_with(options)
+    make = client.ShallowParty if options['kind'] == 'shallow_party' else client.Party
+    it = make(options['path'], options['identity'])
+    it.join()
+    follow_until_leave(client, options['record'], lambda: list(it))
     it.leave()
     client.stop()
 
@@ -333,7 +341,6 @@ def server_set(options):
               'status': 'ALIVE', 'shard': int(options['shard'])}
     ours = client.create(path + '/member_', json.dumps(member).encode(), ephemeral=True,
                          sequence=True, makepath=True)
-    leave = threading.Event()
 
     def printed(name):
         found = json.loads(client.get(path + '/' + name)[0])
@@ -347,24 +354,12 @@ def server_set(options):
             words.append('%s=%s:%d' % (key, one['host'], one['port']))
         return ','.join(words)
 
-    def follow():
-        last = None
-        while not leave.wait(0.01):
-            names = [name for name in client.get_children(path)
-                     if re.match('^member_-?[0-9]+$', name)]
-            try:
-                now = ' '.join(['members'] + sorted(filter(None, map(printed, names))))
-            except NoNodeError:
-                continue
-            if now != last:
-                say(now)
-            last = now
+    def members():
+        names = [name for name in client.get_children(path)
+                 if re.match('^member_-?[0-9]+$', name)]
+        return filter(None, map(printed, names))
 
-    follower = threading.Thread(target=follow)
-    follower.start()
-    wait_for_leave(client, options['record'])
-    leave.set()
-    follower.join()
+    follow_until_leave(client, options['record'], members)
     client.delete(ours)
     client.stop()
 

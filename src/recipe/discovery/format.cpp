@@ -101,10 +101,6 @@ json::value to_json(const std::optional<std::uint16_t>& port) {
     return port ? json::value(*port) : json::value(nullptr);
 }
 
-std::string to_text(const json::value& value) {
-    return json::serialize(value);
-}
-
 void read_type(field_reader& fields, service_type& to) {
     if (!fields.find("serviceType"))
         return;
@@ -177,12 +173,7 @@ std::optional<std::string> write_instance(const service_instance& instance) {
     }
     if (!instance.enabled)
         fields["enabled"] = false;
-    std::string data = to_text(fields);
-    // The serializer does not look for texts that are not UTF-8; the parser does.
-    json::value again;
-    if (!parse_json(data, again))
-        return std::nullopt;
-    return data;
+    return write_json(fields);
 }
 
 std::optional<service_instance> read_instance(std::string_view service,
@@ -206,7 +197,7 @@ std::optional<service_instance> read_instance(std::string_view service,
     read_spec(fields, instance.uri_spec);
     fields.read("enabled", instance.enabled);
     if (const json::value* payload = fields.find("payload"))
-        instance.payload = to_text(*payload);
+        instance.payload = json::serialize(*payload);
     if (!fields.good())
         return std::nullopt;
     return instance;

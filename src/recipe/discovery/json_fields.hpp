@@ -3,6 +3,7 @@
 
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
 #include <cmath>
@@ -18,6 +19,15 @@ inline bool parse_json(std::string_view text, boost::json::value& value) {
     boost::system::error_code ec;
     value = boost::json::parse(boost::json::string_view(text.data(), text.size()), ec);
     return !ec;
+}
+
+/// Nothing if it contains a text that is not UTF-8: the serializer does not look, the parser does.
+inline std::optional<std::string> write_json(const boost::json::object& fields) {
+    std::string data = boost::json::serialize(fields);
+    boost::json::value again;
+    if (!parse_json(data, again))
+        return std::nullopt;
+    return data;
 }
 
 /// Such as 80.0, which some JSON libraries write.

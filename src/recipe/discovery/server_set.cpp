@@ -123,12 +123,7 @@ std::optional<std::string> write_member(const service_instance& instance) {
             return std::nullopt;
         fields["metadata"] = metadata;
     }
-    std::string data = boost::json::serialize(fields);
-    // The serializer does not look for texts that are not UTF-8; the parser does.
-    boost::json::value again;
-    if (!parse_json(data, again))
-        return std::nullopt;
-    return data;
+    return write_json(fields);
 }
 
 std::optional<service_instance> read_member(std::string_view service,
