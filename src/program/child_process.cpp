@@ -143,19 +143,21 @@ asio::awaitable<int> child_process::ended() {
     co_return exit_code_.value_or(0);
 }
 
-void child_process::forward(const signal_request& request) const {
+bool child_process::forward(const signal_request& request) const {
     std::vector<descendant> targets;
     if (request.asks_to_end() && request.number != SIGHUP)
         targets = descendants_of(root());
     if (targets.empty() && !exit_code_)
         targets.push_back({command_, ::getpgid(command_)});
+    bool received = false;
     for (const descendant& d : targets) {
         // The terminal has sent it to our process group.
-        if (!request.from_terminal || d.group != ::getpgrp())
-            ::kill(d.pid, request.number);
+        bool has_it = request.from_terminal && d.group == ::getpgrp();
+        received |= ::kill(d.pid, has_it ? 0 : request.number) == 0;
         if (request.asks_to_end())
             ::kill(d.pid, SIGCONT);
     }
+    return received;
 }
 
 asio::awaitable<void> child_process::wait_for_end(std::chrono::milliseconds limit) {

@@ -52,7 +52,8 @@ public:
 
     /// Forwards a signal: one that asks to end to the command and its descendants, as a terminal
     /// would, and resumes those that are stopped; any other one to the command alone.
-    void forward(const signal_request& request) const;
+    /// @return whether there was a process to receive it: the command may just have ended
+    bool forward(const signal_request& request) const;
 
     /// Sends SIGTERM to all, and SIGKILL after the grace time, or when a signal asks this process to
     /// end meanwhile. Cannot be cancelled.

@@ -68,8 +68,8 @@ asio::awaitable<run_result> run_under(command_context& context,
         first = raced.index();
         if (first == 0)
             result.code = std::get<0>(raced);
-        else if (first == 2)
-            child->forward(std::get<2>(raced));
+        else if (first == 2 && child->forward(std::get<2>(raced)))
+            result.last = context.interrupts.asked_to_end();
     }
     if (first == 0 && child->lapsed()) {
         // After a stop the guard's report arrives before the session's end is known.
@@ -90,7 +90,6 @@ asio::awaitable<run_result> run_under(command_context& context,
     }
     if (!gone)
         complain("some of the command's descendants could not be ended", context.options.json);
-    result.last = context.interrupts.asked_to_end();
     co_return result;
 }
 

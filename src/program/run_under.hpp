@@ -31,7 +31,7 @@ struct run_result {
     int code = 0;
     bool lost = false;
     bool started = false;  ///< false: it cannot be run, which was reported
-    bool last = false;     ///< a signal has asked to end: nothing is begun behind it
+    bool last = false;     ///< was asked to end by a signal, which it has answered by its code
 };
 
 /// Waits for a loss, and returns its reason. It is cancelled and called again at each signal.

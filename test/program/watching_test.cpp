@@ -27,7 +27,22 @@ words watching(const std::string& path, const std::string& script, const words& 
     return result;
 }
 
+/// A signal while a command runs would be answered by that command's exit code.
+void runs_no_command(program_run& run) {
+    std::string pid = std::to_string(run.process().pid());
+    std::string children = "/proc/" + pid + "/task/" + pid + "/children";
+    eventually(
+        [&] {
+            std::ifstream in(children);
+            std::string child;
+            return in && !(in >> child);
+        },
+        program_limit,
+        "the command's end");
+}
+
 void end_by_signal(program_run& run) {
+    runs_no_command(run);
     run.process().signal(SIGTERM);
     CHECK(run.ended_by() == SIGTERM);
 }
