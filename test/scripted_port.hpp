@@ -110,7 +110,7 @@ public:
     }
     std::string new_guid() override {
         std::string digits = std::to_string(++guids_);
-        return std::string(32 - digits.size(), '0') + digits;
+        return guid_start + std::string(32 - guid_start.size() - digits.size(), '0') + digits;
     }
     client_counters& counters() noexcept override { return counters_; }
     std::size_t max_request_size() const noexcept override { return 1024 * 1024; }
@@ -121,6 +121,9 @@ public:
     void log(log_level, std::string_view text) noexcept override { logged.emplace_back(text); }
 
     std::deque<std::string> logged;
+
+    /// Random numbers derive from it.
+    std::string guid_start;
 
     /// Called before each deferred function, if there is one.
     std::function<void()> between;

@@ -3,7 +3,9 @@
 #include <corozk/recipe/queue.hpp>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,37 @@ TEST_CASE("costs: queue") {
         m.run(one_by_one(take));
         m.count_steps("a take waits", [&] { m.begin(take); });
         m.count("put, and the take that waits", put);
+    });
+}
+
+TEST_CASE("costs: queue_consumers") {
+    constexpr std::size_t most = 5;
+    costs_of("queue_consumers", most + 1, [&](meter& m) {
+        for (std::size_t consumers : {std::size_t(1), most}) {
+            std::string path = fmt::format("{}/{}", m.path(), consumers);
+            std::string item = "item";
+            std::deque<queue> queues;
+            for (std::size_t i = 0; i <= consumers; ++i)
+                queues.emplace_back(m[i], path);
+            auto put = [&]() -> awaitable<void> { co_await queues[0].put(item); };
+            auto put_ten = [&]() -> awaitable<void> {
+                co_await queues[0].put_many(std::vector<std::string>(10, item));
+            };
+            std::size_t begun = 0;
+            auto take_all = [&]() -> awaitable<void> {
+                queue& mine = queues[++begun];
+                for (queue_item got; got.data != "last";)
+                    got = co_await mine.take();
+            };
+            std::string who = fmt::format("{} at an empty queue: ", consumers);
+            m.count_steps(who + "waiting", [&] { m.begin_many(consumers, take_all); });
+            m.count(who + "the first item", put);
+            m.count(who + "an item", put);
+            m.count(who + "10 items", put_ten);
+            item = "last";
+            for (std::size_t i = 0; i < consumers; ++i)
+                m.run(put);
+        }
     });
 }
 

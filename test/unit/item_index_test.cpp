@@ -107,6 +107,36 @@ TEST_CASE("item index: lists, then waits with a watch, and lists again only for 
     }
 }
 
+TEST_CASE("item index: once a queue was empty, listings set the watch until there is more to get") {
+    fixture f;
+    f.index.call_begins(false);
+    CHECK(f.decide(true) == next_step::list);
+    f.list({});
+    f.index.watch_begins();
+    f.index.watch_ended();
+    f.index.forget_listing();
+    CHECK(f.decide(true) == next_step::wait);
+    CHECK(f.decide(false) == next_step::list);  // a call that must know at once
+    f.list({nth(1), nth(2), nth(3)});
+    CHECK(f.decide(true) == next_step::get_available);
+    SECTION("others are faster") {
+        f.index.forget_listing();
+        CHECK(f.decide(true) == next_step::wait);
+    }
+    SECTION("all is got") {
+        f.index.delete_tried(f.index.next(3), true);
+        f.index.round_succeeded();
+        f.index.forget_listing();
+        CHECK(f.decide(true) == next_step::wait);
+    }
+    SECTION("there is more") {
+        f.index.delete_tried(f.index.next(2), true);
+        f.index.round_succeeded();
+        f.index.forget_listing();
+        CHECK(f.decide(true) == next_step::list);
+    }
+}
+
 TEST_CASE("item index: a call during the listing is not covered by it") {
     fixture f;
     f.index.call_begins(false);

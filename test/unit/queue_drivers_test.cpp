@@ -4,6 +4,7 @@
 #include "recipe/queue/consumer.hpp"
 #include "recipe/queue/producer.hpp"
 #include "scripted_port.hpp"
+#include "session/watch_registry.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -97,8 +98,8 @@ struct fixture {
     void open_ledger() {
         REQUIRE(p.asked().starts_with(ledger_node));
         p.answer();
-        // What time it is, to find abandoned ones: not told here.
-        REQUIRE(p.asked().starts_with("exists /q-control/ledger-"));
+        // How many there are, to find abandoned ones: not told here.
+        REQUIRE(p.asked() == "exists /q-control");
         p.answer(zk_errc::no_node);
     }
 
@@ -108,6 +109,19 @@ struct fixture {
         for (const std::string& child : children)
             p.front().names.push_back(child);
         p.answer();
+    }
+
+    /// The same with a watch, which fires later.
+    void list_with_watch(const std::vector<std::string>& children) {
+        REQUIRE(p.asked() == "children /q");
+        REQUIRE(p.front().watch);
+        registry.armed(watch_kind::children, "/q", 1, p.front().watcher());
+        list(children);
+    }
+
+    void change() {
+        registry.fire(watch_kind::children, "/q", watch_event_type::children_changed);
+        p.advance(0s);
     }
 
     void read(const std::string& name) {
@@ -140,6 +154,7 @@ struct fixture {
 
     const std::string claim_path = "/q/queue-0000000001/claim";
     scripted_port p;
+    watch_registry registry;
     std::optional<error_code> claim_error;
     queue_claim claim;
     std::shared_ptr<queue_producer> producer;
@@ -365,6 +380,87 @@ TEST_CASE("queue, take: other clients are faster") {
         CHECK(f.p.front().steps.at(1).path == "/q/queue-0000000002");
         f.commit();
         CHECK(r.item.name == "queue-0000000002");
+    }
+}
+
+TEST_CASE("queue, take: consumers that wait at an empty queue list it once for an item of others") {
+    fixture f;
+    result r;
+    f.take(r);
+    f.list({});
+    f.list_with_watch({});
+    CHECK(f.p.asked().empty());
+    f.change();
+    f.list_with_watch({"queue-0000000001"});
+    f.open_ledger();
+    f.read("queue-0000000001");
+    f.change();
+    f.commit(zk_errc::no_node, 1);
+    f.p.advance(50ms);
+    f.list_with_watch({});
+    // Others were as fast the last time: waits for them before it looks.
+    f.p.guid_start = "ffffffff";
+    f.change();
+    CHECK(f.p.asked().empty());
+    f.p.advance(50ms);
+    f.list_with_watch({});
+    CHECK(f.p.asked().empty());
+    f.change();
+    f.p.advance(50ms);
+    f.list_with_watch({"queue-0000000003"});
+    f.read("queue-0000000003");
+    f.commit();
+    CHECK(r.item.name == "queue-0000000003");
+    CHECK(f.p.asked().empty());
+}
+
+TEST_CASE("queue: abandoned nodes are looked for by few of many clients") {
+    fixture f;
+    result r;
+    const auto looks = [&](std::int32_t nodes, const std::string& random) {
+        f.p.guid_start = random;
+        f.put(r);
+        REQUIRE(f.p.asked().starts_with(ledger_node));
+        f.p.answer();
+        REQUIRE(f.p.asked() == "exists /q-control");
+        f.p.front().record.num_children = nodes;
+        f.p.answer();
+        f.commit();
+        CHECK(r.error == error_code());
+    };
+    SECTION("there is no other one") {
+        looks(1, "00000000");
+        CHECK(f.p.asked().empty());
+    }
+    SECTION("there are few") {
+        looks(4, "ffffffff");
+        CHECK(f.p.asked().starts_with("exists /q-control/ledger-ffffffff"));
+    }
+    SECTION("there are many, and it is another one's turn") {
+        looks(1000, "00000004");
+        CHECK(f.p.asked().empty());
+    }
+    SECTION("there are many: all that are an hour old are deleted") {
+        constexpr std::int64_t hour = 60 * 60 * 1000;
+        looks(1000, "00000003");
+        REQUIRE(f.p.asked().starts_with("exists /q-control/ledger-00000003"));
+        f.p.front().record.ctime = 3 * hour;
+        f.p.answer();
+        REQUIRE(f.p.asked() == "children /q-control");
+        for (const char* name : {"bound", "ledger-old", "ledger-young"})
+            f.p.front().names.push_back(name);
+        f.p.answer();
+        REQUIRE(f.p.asked() == "exists /q-control/ledger-old");
+        f.p.front().record.mtime = 2 * hour;
+        f.p.front().record.version = 5;
+        f.p.answer();
+        REQUIRE(f.p.asked() == "erase /q-control/ledger-old");
+        CHECK(f.p.front().version == 5);
+        f.p.answer();
+        REQUIRE(f.p.asked() == "exists /q-control/ledger-young");
+        f.p.front().record.mtime = 2 * hour + 1;
+        f.p.answer();
+        CHECK(f.p.asked().empty());
     }
 }
 

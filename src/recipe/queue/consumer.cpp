@@ -2,7 +2,10 @@
 // The consumers' driver: the order of calls, and backoff.
 #include "recipe/queue/consumer.hpp"
 
+#include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/retry.hpp"
+
+#include <utility>
 
 namespace corozk::detail {
 
@@ -36,8 +39,7 @@ task<> queue_consumer::serve() {
         }
         // Now, as there might always be less urgent work.
         error_code ec = co_await watch_claims_elsewhere(most_watched);
-        if (!ec && last_attempt_ == attempt_result::failed) {
-            last_attempt_ = attempt_result::failed_paused;
+        if (!ec && std::exchange(pause_next_, false)) {
             auto over = [this] { return stopped(); };
             co_await backoff_.pause(port_, wake_, backoff_.failures(), over);
             continue;
@@ -53,6 +55,8 @@ task<> queue_consumer::serve() {
             fail(ec);
         }
     }
+    if (newcomers_.armed())
+        forget_watch(port_, newcomers_, watch_kind::children, settings_->path);
     drop_claim_watches();
     doubt_parent_soon();
 }
@@ -93,7 +97,8 @@ void queue_consumer::claim_ended(const std::string& name, bool acknowledged) {
 }
 
 void queue_consumer::succeeded(time_point begin) {
-    last_attempt_ = attempt_result::succeeded;
+    last_succeeded_ = true;
+    index_.round_succeeded();
     backoff_.succeeded();
     backoff_.measured(port_.now() - begin);
 }
@@ -101,7 +106,8 @@ void queue_consumer::succeeded(time_point begin) {
 /// All consumers start with the first item. The one that gets it continues with its listing; the
 /// others list again after a random pause.
 void queue_consumer::failed() {
-    last_attempt_ = attempt_result::failed;
+    last_succeeded_ = false;
+    pause_next_ = true;
     backoff_.failed();
 }
 

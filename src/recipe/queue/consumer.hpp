@@ -47,13 +47,6 @@ public:
 private:
     using kind = consumer_call::kind;
 
-    /// The result of the last attempt to get the first items.
-    enum class attempt_result : std::uint8_t {
-        succeeded,
-        failed,        ///< other clients got them
-        failed_paused  ///< the same, after the pause
-    };
-
     task<> serve() override;
     void fail(error_code ec) override { calls_.fail(ec); }
     task<error_code> take_next_step();
@@ -93,7 +86,9 @@ private:
     consumer_calls calls_;
     item_index index_;
     backoff backoff_{std::chrono::milliseconds(1)};
-    attempt_result last_attempt_ = attempt_result::succeeded;
+    watch_signal newcomers_{wake_};  ///< kept while there are calls
+    bool last_succeeded_ = true;     ///< other clients did not get the first items
+    bool pause_next_ = false;        ///< before the next attempt
 };
 
 }  // namespace corozk::detail

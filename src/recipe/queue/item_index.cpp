@@ -69,11 +69,11 @@ bool item_index::parent_seen(std::int64_t czxid, std::uint64_t revision) {
 
 next_step item_index::decide(std::uint64_t revision, bool all_calls_can_wait) {
     const bool none = available(1).empty();
-    const bool outdated = state_ == listing_state::outdated;
-    // In a queue with due times a listing would be followed by another one with a watch.
-    if (none && (!outdated || (names_.timed() && all_calls_can_wait)))
+    // A listing would be followed by another one with a watch.
+    const bool will_wait = all_calls_can_wait && (names_.timed() || likely_empty_);
+    if (none && (!is_outdated() || will_wait))
         return next_step::wait;
-    if (outdated && (none || names_.ranked()))
+    if (is_outdated() && (none || names_.ranked()))
         return next_step::list;
     return is_sure_of_parent(revision) ? next_step::get_available : next_step::check_parent;
 }

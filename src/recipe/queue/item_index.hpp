@@ -78,9 +78,11 @@ public:
     void listing_begins() noexcept;
     void listed(name_list names);
     void forget_listing() noexcept;
+    bool is_outdated() const noexcept { return state_ == listing_state::outdated; }
 
     /// Nothing is available, and a watch reports new items.
     void watch_begins() noexcept {
+        likely_empty_ = true;
         if (state_ == listing_state::fresh)
             state_ = listing_state::watched;
     }
@@ -127,6 +129,9 @@ public:
         if (names_.ranked())
             state_ = listing_state::outdated;
     }
+
+    /// Items were got: if there are more, the next listing will not be empty either.
+    void round_succeeded() { likely_empty_ = available(1).empty(); }
 
     /// Forgets the contents of these items, even if they were not deleted.
     void delete_tried(const std::vector<available_item>& items, bool deleted);
@@ -182,6 +187,7 @@ private:
     listing_state state_ = listing_state::outdated;
     std::uint64_t calls_ = 0;
     std::uint64_t covered_calls_ = 0;  ///< calls before the listing was requested
+    bool likely_empty_ = false;        ///< so that a watch will be needed
     name_list listing_;
     item_order order_;
     std::size_t next_ = 0;

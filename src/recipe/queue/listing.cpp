@@ -8,8 +8,10 @@ namespace corozk::detail {
 task<error_code> queue_consumer::list(watch_signal* newcomers) {
     for (;;) {
         request children(port_, op_code::children, settings_->path);
-        if (newcomers)
+        if (newcomers) {
+            newcomers->disarm();
             children.attach(*newcomers);
+        }
         index_.listing_begins();
         error_code ec = co_await children;
         if (ec == zk_errc::no_node) {
@@ -35,14 +37,13 @@ task<error_code> queue_consumer::wait_for_items() {
     calls_.drop_finished();
     if (calls_.empty())
         co_return error_code();
-    watch_signal newcomers(wake_);
     error_code ec = co_await watch_claims_elsewhere();
-    if (!ec)
-        ec = co_await list(&newcomers);
+    if (!ec && (index_.is_outdated() || !newcomers_.armed()))
+        ec = co_await list(&newcomers_);
     const std::uint64_t generation = port_.status().generation;
     index_.watch_begins();
     alarm next_due(port_, wake_);
-    while (!calls_.empty() && index_.is_waiting() && newcomers.armed() && !stopped() &&
+    while (!calls_.empty() && index_.is_waiting() && newcomers_.armed() && !stopped() &&
            generation == port_.status().generation &&
            port_.status().state != session_state::closed) {
         if (index_.next_due()) {
@@ -55,9 +56,11 @@ task<error_code> queue_consumer::wait_for_items() {
         calls_.drop_finished();
     }
     index_.watch_ended();
-    if (!newcomers.armed())
+    if (!newcomers_.armed()) {
+        // If there are competitors, they all were told at the same time.
         index_.forget_listing();
-    forget_watch(port_, newcomers, watch_kind::children, settings_->path);
+        pause_next_ = backoff_.failures() > 0;
+    }
     co_return ec;
 }
 

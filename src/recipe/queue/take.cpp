@@ -80,7 +80,7 @@ task<error_code> queue_consumer::take() {
 
     // Read the next ones ahead, unless other clients are likely to get them.
     std::vector<available_item> lead;
-    if (!settings_->names.ranked() && last_attempt_ == attempt_result::succeeded)
+    if (!settings_->names.ranked() && last_succeeded_)
         lead = index_.next(std::min(batch.size(), largest_lead), batch.size());
     item_reads lead_reads(port_, *settings_, lead);
     index_.round_begins();

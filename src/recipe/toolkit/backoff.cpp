@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/toolkit/backoff.hpp"
 
+#include "recipe/toolkit/random_below.hpp"
+
 #include <algorithm>
-#include <cstdint>
-#include <string>
 
 namespace corozk::detail {
 
@@ -12,11 +12,6 @@ namespace {
 /// Further failures do not extend pauses.
 constexpr unsigned most_failures = 16;
 constexpr std::chrono::nanoseconds longest_pause = std::chrono::milliseconds(50);
-
-/// 0 to 1023, derived from a GUID.
-std::int64_t random_number(port& p) {
-    return static_cast<std::int64_t>(std::stoull(p.new_guid().substr(0, 8), nullptr, 16) % 1024);
-}
 
 }  // namespace
 
@@ -35,7 +30,7 @@ void backoff::measured(std::chrono::nanoseconds round_trip) noexcept {
 }
 
 bool backoff::gives_way(port& p) const {
-    return random_number(p) * (std::min(failures_, 3U) + 1) >= 1024;
+    return random_below(p, 1024) * (std::min(failures_, 3U) + 1) >= 1024;
 }
 
 steady_clock::duration backoff::time_of(unsigned round_trips) const {
@@ -44,7 +39,7 @@ steady_clock::duration backoff::time_of(unsigned round_trips) const {
 }
 
 steady_clock::duration backoff::random_delay(port& p, unsigned round_trips) const {
-    return time_of(round_trips) * random_number(p) / 1024;
+    return time_of(round_trips) * random_below(p, 1024) / 1024;
 }
 
 }  // namespace corozk::detail

@@ -4,6 +4,7 @@
 #include "driver/ensure_path.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
+#include "recipe/toolkit/random_below.hpp"
 #include "recipe/toolkit/retry.hpp"
 
 #include <limits>
@@ -19,9 +20,21 @@ constexpr std::string_view prefix = "ledger-";
 /// its node, it creates another one.
 constexpr std::int64_t abandoned_after = 60 * 60 * 1000;
 
+/// Each client that creates a node looks at so many on average, and so leaves fewer abandoned ones
+/// than it finds, however many clients there are.
+constexpr std::uint32_t looked_at = 4;
+
+/// Deletes abandoned nodes. Of many clients, few look, but at all of them.
 /// @param now   0: unknown
 /// @param made  a node that was just created
 task<> sweep(port& p, std::string parent, std::int64_t now, std::string made) {
+    request count(p, op_code::exists, parent);
+    if (co_await count)
+        co_return;
+    const auto children = static_cast<std::uint32_t>(count.record.num_children);
+    const bool alone = children <= 1;
+    if (alone || (children > looked_at && random_below(p, children) >= looked_at))
+        co_return;
     if (now == 0) {
         request own(p, op_code::exists, std::move(made));
         if (co_await own)
