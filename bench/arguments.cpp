@@ -297,6 +297,11 @@ constexpr std::array options{
            "N",
            "how many items a put_many puts (default 100)",
            [](settings& s, std::string_view v) { s.batch = to_number(v, 1, 1'000); }},
+    option{"--window",
+           "N",
+           "from how many of the first items consumers of several sessions choose, in further rows "
+           "(default 1000; 1: no such rows)",
+           [](settings& s, std::string_view v) { s.window = to_number(v, 1, 10 * million); }},
     option{"--consumers",
            "N[,N...]",
            "how many coroutines take items at the same time",

@@ -212,10 +212,11 @@ std::span<const command> all_commands() {
             "share "
             "requests; in transactions of --batch. Take and consume: by --consumers coroutines on "
             "one "
-            "session, and spread over --sessions sessions. The floor is what the bare C client "
+            "session, and spread over --sessions sessions, there also with a --window, which is "
+            "queue_options::window. The floor is what the bare C client "
             "reaches with as many creates or deletes in the same minute, 1,000 on their way at a "
             "time: combining several items in a request can beat it.",
-            {"--items", "--in-flight", "--batch", "--consumers", "--sessions"},
+            {"--items", "--in-flight", "--batch", "--window", "--consumers", "--sessions"},
             defaults_of_queue,
             run_queue},
         command{

@@ -20,6 +20,7 @@ struct queue_task {
     std::size_t sessions = 1;
     std::size_t items = 1'000;
     std::size_t batch = 100;  ///< of put_many
+    std::size_t window = 1;   ///< `queue_options::window`
 
     const char* name() const;
 };

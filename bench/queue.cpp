@@ -37,8 +37,8 @@ double floor_of(queue_work work, const raw_loop::throughput& bare) {
 
 std::vector<queue_task> all_tasks(const settings& s) {
     std::vector<queue_task> tasks;
-    auto add = [&](queue_work work, std::size_t workers, std::size_t sessions) {
-        tasks.push_back({work, workers, sessions, s.items, s.batch});
+    auto add = [&](queue_work work, std::size_t workers, std::size_t sessions, std::size_t w = 1) {
+        tasks.push_back({work, workers, sessions, s.items, s.batch, w});
     };
     add(queue_work::put, 1, 1);
     add(queue_work::put, std::min(s.in_flight, s.items), 1);
@@ -49,6 +49,8 @@ std::vector<queue_task> all_tasks(const settings& s) {
             std::size_t sessions = std::min(consumers, s.sessions);
             if (sessions > 1)
                 add(work, consumers, sessions);
+            if (sessions > 1 && s.window > 1)
+                add(work, consumers, sessions, s.window);
         }
     }
     return tasks;
@@ -60,8 +62,10 @@ public:
     queue_run(job& j, const queue_task& task, std::vector<client>& clients)
         : job_(j), task_(task), clients_(clients), items_(task.items), seen_(items_, false) {
         std::string path = j.on.fresh_path("queue");
+        queue_options options;
+        options.window = task.window;
         for (auto& c : clients)
-            queues_.emplace_back(c, path);
+            queues_.emplace_back(c, path, options);
     }
 
     boost::asio::awaitable<void> run(result& r) {
@@ -233,11 +237,15 @@ boost::asio::awaitable<void> run_queue(job& j) {
         row.set("processes", 1).set("threads", 1).set("repeat", j.wanted.repeat);
         if (task.work == queue_work::put_many)
             row.set("batch", j.wanted.batch);
+        if (task.window > 1)
+            row.set("window", task.window);
         for (std::size_t i = 0; i < j.wanted.repeat; ++i)
             co_await measure(j, task, row);
         std::string title = task.name();
         if (task.work == queue_work::put_many)
             title += fmt::format(" of {}", j.wanted.batch);
+        if (task.window > 1)
+            title += fmt::format(", window {}", count_text(static_cast<double>(task.window)));
         t.add({std::move(title),
                count_text(static_cast<double>(task.workers)),
                count_text(static_cast<double>(task.sessions)),

@@ -37,6 +37,7 @@ struct settings {
     std::vector<std::size_t> clients;
     std::vector<std::size_t> sites;
     std::size_t batch = 100;
+    std::size_t window = 1'000;
     std::size_t items = 5'000;
     std::vector<std::size_t> members;
     std::vector<std::string> experiments;  ///< of `paper`

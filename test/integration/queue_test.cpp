@@ -155,6 +155,58 @@ TEST_CASE("queue: several processes drain one") {
     });
 }
 
+TEST_CASE("queue: a window of the first items") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        constexpr std::size_t window = 5;
+        constexpr int count = 60;
+        queue_options options;
+        options.window = window;
+        std::string folder = path + "/q";
+        queue q(zk, folder, options);
+        std::set<int> left;
+        std::vector<std::string> items;
+        for (int i = 0; i < count; ++i) {
+            left.insert(i);
+            items.push_back(std::to_string(i));
+        }
+        co_await q.put_many(items);
+        std::size_t most_passed = 0;
+        for (int i = 0; i < count; ++i) {
+            queue another(zk, folder, options);  // begins somewhere else
+            std::string data;
+            if (i % 2 == 0) {
+                queue_item item = co_await another.take();
+                data = item.data;
+            } else {
+                queue_claim claim = co_await another.consume();
+                data = claim.data();
+                co_await claim.acknowledge();
+            }
+            auto at = left.find(std::stoi(data));
+            REQUIRE(at != left.end());
+            auto passed = static_cast<std::size_t>(std::distance(left.begin(), at));
+            most_passed = std::max(most_passed, passed);
+            left.erase(at);
+        }
+        CHECK(most_passed > 0);
+        CHECK(most_passed < window);
+        CHECK(left.empty());
+
+        // Others see the same items, in order.
+        queue strict(zk, folder);
+        co_await q.put_many(items);
+        queue_item first = co_await q.peek();
+        CHECK(first.data == "0");
+        first = co_await strict.take();
+        CHECK(first.data == "0");
+
+        options.window = 0;
+        queue none(zk, folder, options);
+        auto [refused, nothing] = co_await none.take(as_tuple());
+        CHECK(refused == errc::bad_option);
+    });
+}
+
 TEST_CASE("queue: what is claimed is nobody else's until it comes back") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         client other = co_await one_more_client();

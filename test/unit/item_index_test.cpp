@@ -124,13 +124,13 @@ TEST_CASE("item index: once a queue was empty, listings set the watch until ther
         CHECK(f.decide(true) == next_step::wait);
     }
     SECTION("all is got") {
-        f.index.delete_tried(f.index.next(3), true);
+        f.index.deleted(f.index.next(3));
         f.index.round_succeeded();
         f.index.forget_listing();
         CHECK(f.decide(true) == next_step::wait);
     }
     SECTION("there is more") {
-        f.index.delete_tried(f.index.next(2), true);
+        f.index.deleted(f.index.next(2));
         f.index.round_succeeded();
         f.index.forget_listing();
         CHECK(f.decide(true) == next_step::list);
@@ -155,12 +155,12 @@ TEST_CASE("item index: one listing serves until it is used up") {
     CHECK(f.next(1) == names{nth(1)});
     CHECK(f.next(2, 1) == names{nth(2), nth(3)});
     CHECK(f.next(0).empty());
-    f.index.delete_tried(f.index.next(2), true);
+    f.index.deleted(f.index.next(2));
     CHECK(f.next() == names{nth(3)});
     f.index.call_begins(false);
     CHECK(f.index.last_covered_call() == 2);
     REQUIRE(f.decide() == next_step::get_available);
-    f.index.delete_tried(f.index.next(1), true);
+    f.index.deleted(f.index.next(1));
     CHECK(f.decide() == next_step::list);
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("item index: an item that is listed twice is one item") {
     f.list({nth(2), nth(1), nth(2), nth(1), nth(3)});
     CHECK(f.next() == names{nth(1), nth(2), nth(3)});
     std::vector<available_item> first_two = f.index.next(2);
-    f.index.delete_tried(first_two, true);
+    f.index.deleted(first_two);
     CHECK(f.next() == names{nth(3)});
     SECTION("claimed by another client, and back") {
         f.list({nth(3), nth(3)});
@@ -229,7 +229,7 @@ TEST_CASE("item index: what another client has claimed comes back into its place
     f.list({nth(1), nth(2), nth(3)});
     f.claimed_elsewhere(nth(1));
     CHECK(f.next() == names{nth(2), nth(3)});
-    f.index.delete_tried(f.index.next(1), true);
+    f.index.deleted(f.index.next(1));
     SECTION("the claim ends") {
         f.index.claim_elsewhere_ended(nth(1), false);
         CHECK(f.next() == names{nth(1), nth(3)});
@@ -245,7 +245,7 @@ TEST_CASE("item index: what another client has claimed comes back into its place
     SECTION("a batch is deleted across it") {
         f.claimed_elsewhere(nth(3));
         f.list({nth(1), nth(2), nth(3), nth(4)});
-        f.index.delete_tried(f.index.next(2), true);
+        f.index.deleted(f.index.next(2));
         CHECK(f.next().empty());
         f.index.claim_elsewhere_ended(nth(3), false);
         CHECK(f.next() == names{nth(3)});
@@ -299,6 +299,25 @@ TEST_CASE("item index: a new parent znode has other items") {
     CHECK_FALSE(f.index.next(1).front().content);
 }
 
+TEST_CASE("item index: what others took is passed over, and listed again when it is much") {
+    fixture f;
+    names listed;
+    for (int i = 0; i < 64; ++i)
+        listed.push_back(nth(i));
+    f.list(listed);
+    for (int i = 0; i < 3; ++i) {
+        REQUIRE(f.next(1) == names{nth(i)});
+        f.index.was_gone(f.index.next(1).front());
+        CHECK(f.decide() == next_step::get_available);
+    }
+    f.index.deleted(f.index.next(2, 10));
+    CHECK(f.index.count_available(100) == 59);
+    CHECK(f.next(2, 9) == names{nth(12), nth(15)});
+    f.index.was_gone(f.index.next(1).front());
+    CHECK(f.decide() == next_step::list);
+    CHECK(f.next().empty());
+}
+
 TEST_CASE("item index: content that was read is used once") {
     fixture f;
     f.list({nth(1), nth(2)});
@@ -310,7 +329,7 @@ TEST_CASE("item index: content that was read is used once") {
     REQUIRE(items[0].content);
     CHECK(items[0].content->data == "data");
     CHECK_FALSE(items[1].content);
-    f.index.delete_tried(items, false);
+    f.index.forget_content(items[0]);
     CHECK_FALSE(f.index.next(1).front().content);
 }
 
@@ -355,7 +374,7 @@ TEST_CASE("item index: any order of events") {
             auto forget_unlisted = [&](std::set<std::string>& known) {
                 std::erase_if(known, [&](const auto& name) { return !listed.contains(name); });
             };
-            switch (any(8)) {
+            switch (any(9)) {
                 case 0:
                     server.insert(nth(created++));
                     break;
@@ -368,10 +387,11 @@ TEST_CASE("item index: any order of events") {
                     break;
                 case 2:
                 case 3: {
-                    auto items = f.index.next(static_cast<std::size_t>(1 + any(3)));
+                    auto count = static_cast<std::size_t>(1 + any(3));
+                    auto items = f.index.next(count, static_cast<std::size_t>(any(3)));
                     if (items.empty())
                         break;
-                    f.index.delete_tried(items, true);
+                    f.index.deleted(items);
                     for (const auto& item : items) {
                         server.erase(item.name);
                         listed.erase(item.name);
@@ -414,6 +434,15 @@ TEST_CASE("item index: any order of events") {
                         } else {
                             listed.clear();
                         }
+                    }
+                    break;
+                case 8:
+                    if (auto next = f.index.next(1); !next.empty()) {
+                        f.index.was_gone(next.front());
+                        server.erase(next.front().name);
+                        gone.insert(next.front().name);
+                        if (f.index.is_outdated())
+                            listed.clear();
                     }
                     break;
             }

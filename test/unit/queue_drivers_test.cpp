@@ -26,9 +26,10 @@ struct result {
 };
 
 struct fixture {
-    explicit fixture(std::size_t bound = 0) {
+    explicit fixture(std::size_t bound = 0, std::size_t window = 1) {
         queue_options options;
         options.bound = bound;
+        options.window = window;
         p.set_state(session_state::connected, 1);
         auto shared = std::make_shared<const queue_settings>("/q", options, queue_order::arrival);
         producer = std::make_shared<queue_producer>(p, shared);
@@ -412,6 +413,67 @@ TEST_CASE("queue, take: consumers that wait at an empty queue list it once for a
     f.commit();
     CHECK(r.item.name == "queue-0000000003");
     CHECK(f.p.asked().empty());
+}
+
+TEST_CASE("queue, take: in a long queue what others took is passed over") {
+    fixture f;
+    result r;
+    std::vector<std::string> items;
+    for (int i = 100; i < 200; ++i)
+        items.push_back("queue-0000000" + std::to_string(i));
+    f.take(r);
+    f.list(items);
+    f.open_ledger();
+    f.read("queue-0000000100");
+    f.read("queue-0000000101");  // what the next call will want
+    f.commit(zk_errc::no_node, 1);
+    f.p.advance(50ms);
+    // Read again: others may have been faster once more.
+    REQUIRE(f.p.asked() == "get /q/queue-0000000101");
+    f.p.answer(zk_errc::no_node);
+    for (const char* name : {"queue-0000000102", "queue-0000000103"}) {
+        REQUIRE(f.p.asked() == std::string("get /q/") + name);
+        f.p.answer(zk_errc::no_node);
+    }
+    f.read("queue-0000000104");
+    for (int i = 105; i < 108; ++i)
+        f.read("queue-0000000" + std::to_string(i));
+    f.commit();
+    CHECK(r.item.name == "queue-0000000104");
+}
+
+TEST_CASE("queue, take: in a window at random, and on from there") {
+    fixture f(0, 3);
+    result r;
+    std::vector<std::string> items;
+    for (int i = 1; i < 6; ++i)
+        items.push_back("queue-000000000" + std::to_string(i));
+    f.p.guid_start = "00000002";
+    f.take(r);
+    f.list(items);
+    f.open_ledger();
+    f.read("queue-0000000003");
+    f.read("queue-0000000004");
+    CHECK(f.p.front().steps.at(1).path == "/q/queue-0000000003");
+    SECTION("others are not there") {
+        f.p.guid_start = "00000000";
+        f.commit();
+        CHECK(r.item.name == "queue-0000000003");
+        f.take(r);
+        f.p.front().record.czxid = 7;
+        f.p.answer();
+        f.read("queue-0000000005");
+        CHECK(f.p.front().steps.at(1).path == "/q/queue-0000000004");
+    }
+    SECTION("another one is") {
+        f.p.guid_start = "00000000";
+        f.commit(zk_errc::no_node, 1);
+        f.p.advance(50ms);
+        f.list({items[0], items[1], items[3], items[4]});
+        f.read("queue-0000000001");
+        f.commit();
+        CHECK(r.item.name == "queue-0000000001");
+    }
 }
 
 TEST_CASE("queue: abandoned nodes are looked for by few of many clients") {

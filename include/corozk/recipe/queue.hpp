@@ -57,6 +57,13 @@ struct queue_options {
     /// applies only to producers that set it.
     std::size_t bound = 0;
 
+    /// From how many of the first items a consumer chooses at random. 1: strict order. Consumers in
+    /// different sessions all want the first item, and only one of them gets it; with a window they
+    /// seldom meet. When an item is taken or claimed, fewer than this many items before it are
+    /// available. Of several calls that are served at the same time, each gets the next item. Each
+    /// consumer may use a window of its own; 0 fails with `errc::bad_option`.
+    std::size_t window = 1;
+
     /// The parent of nodes that resolve unknown outcomes. Empty: the queue's path with "-control"
     /// appended. Must not be inside the queue, where other libraries would mistake them for items.
     /// Each object that puts, takes or acknowledges has nodes there, which are deleted with the object

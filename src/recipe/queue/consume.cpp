@@ -62,7 +62,7 @@ task<error_code> queue_consumer::claim() {
     if (!sure)
         parent.send();
     std::vector<std::unique_ptr<claim_attempt>> attempts;
-    for (available_item& item : index_.next(batch_size(kind::consume))) {
+    for (available_item& item : index_.next(batch_size(kind::consume), choose_place())) {
         auto attempt = std::make_unique<claim_attempt>(port_, *settings_, std::move(item));
         attempt->create.send();
         if (read_at_once)
@@ -100,7 +100,7 @@ task<error_code> queue_consumer::claim() {
             ++claimed_elsewhere;
             index_.claimed_elsewhere(attempt->item.name, std::make_shared<watch_signal>(wake_));
         } else if (ec == zk_errc::no_node) {
-            index_.forget_listing();
+            index_.was_gone(attempt->item);
         } else if (ec == zk_errc::no_children_for_ephemerals) {
             result = port_.reject(errc::not_supported,
                                   "queue.consume: an ephemeral item cannot be claimed: ",
@@ -109,6 +109,8 @@ task<error_code> queue_consumer::claim() {
             result = ec;
         }
     }
+    if (claimed < attempts.size() || attempts.empty())
+        place_.reset();
     if (claimed > 0) {
         succeeded(begin);
     } else if (claimed_elsewhere > 0) {

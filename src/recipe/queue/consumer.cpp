@@ -2,9 +2,11 @@
 // The consumers' driver: the order of calls, and backoff.
 #include "recipe/queue/consumer.hpp"
 
+#include "recipe/toolkit/random_below.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/retry.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace corozk::detail {
@@ -20,6 +22,9 @@ void queue_consumer::enqueue(consumer_call call) {
     if (!settings_->names.exist())
         return call.result.fail(port_.reject(
             errc::bad_option, "queue ", settings_->path, ": that library has no such queue"));
+    if (settings_->options.window == 0)
+        return call.result.fail(port_.reject(
+            errc::bad_option, "queue ", settings_->path, ": no item is in a window of 0"));
     call.number = index_.call_begins(call.no_wait);
     calls_.push(std::move(call));
     start();
@@ -59,6 +64,17 @@ task<> queue_consumer::serve() {
         forget_watch(port_, newcomers_, watch_kind::children, settings_->path);
     drop_claim_watches();
     doubt_parent_soon();
+}
+
+/// How many available items to pass over. With a window, consumers begin at random places, and stay
+/// there until they come to where another one was.
+std::size_t queue_consumer::choose_place() {
+    const std::size_t window = settings_->options.window;
+    if (window > 1 && !place_) {
+        const std::size_t choice = std::max<std::size_t>(1, index_.count_available(window));
+        place_ = random_below(port_, static_cast<std::uint32_t>(choice));
+    }
+    return place_.value_or(0);
 }
 
 task<error_code> queue_consumer::take_next_step() {
@@ -103,10 +119,11 @@ void queue_consumer::succeeded(time_point begin) {
     backoff_.measured(port_.now() - begin);
 }
 
-/// All consumers start with the first item. The one that gets it continues with its listing; the
-/// others list again after a random pause.
+/// All consumers start with the first item, or with one of the window. The one that gets it goes on;
+/// the others try again after a random pause.
 void queue_consumer::failed() {
     last_succeeded_ = false;
+    place_.reset();
     pause_next_ = true;
     backoff_.failed();
 }

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,7 @@ private:
     }
 
     // Getting items.
+    std::size_t choose_place();
     task<error_code> peek();
     task<error_code> take();
     task<error_code> read(std::vector<available_item>& batch);
@@ -86,9 +88,11 @@ private:
     consumer_calls calls_;
     item_index index_;
     backoff backoff_{std::chrono::milliseconds(1)};
-    watch_signal newcomers_{wake_};  ///< kept while there are calls
-    bool last_succeeded_ = true;     ///< other clients did not get the first items
-    bool pause_next_ = false;        ///< before the next attempt
+    watch_signal newcomers_{wake_};     ///< kept while there are calls
+    bool last_succeeded_ = true;        ///< other clients did not get the first items
+    bool pause_next_ = false;           ///< before the next attempt
+    std::size_t reach_ = 0;             ///< how many items to read at a time, at the least
+    std::optional<std::size_t> place_;  ///< available items to pass over, once it is chosen
 };
 
 }  // namespace corozk::detail

@@ -47,6 +47,7 @@ void item_index::forget_listing() noexcept {
 void item_index::set_order(item_order order) {
     order_ = std::move(order);
     next_ = 0;
+    found_gone_ = 0;
     passed_.clear();
     due_ = due_items();
     if (!names_.timed())
@@ -59,8 +60,8 @@ void item_index::time_is(std::chrono::system_clock::time_point now) noexcept {
 }
 
 bool item_index::parent_seen(std::int64_t czxid, std::uint64_t revision) {
-    parent_seen_in_ = revision;
-    if (std::exchange(parent_, czxid) == czxid)
+    parent_.seen_in = revision;
+    if (std::exchange(parent_.czxid, czxid) == czxid)
         return false;
     contents_.clear();
     own_claims_.clear();
@@ -135,6 +136,10 @@ std::vector<std::size_t> item_index::available(std::size_t count) {
 /// Avoids examining unavailable items repeatedly; items claimed by other clients may return.
 void item_index::skip_unavailable() {
     std::erase_if(passed_, [this](std::size_t place) { return gone_.contains(name_at(place)); });
+    pass_unavailable();
+}
+
+void item_index::pass_unavailable() {
     for (; next_ < order_.size(); ++next_) {
         std::string_view name = name_at(next_);
         if (claims_elsewhere_.contains(name)) {
@@ -145,18 +150,22 @@ void item_index::skip_unavailable() {
     }
 }
 
-void item_index::delete_tried(const std::vector<available_item>& items, bool deleted) {
+void item_index::deleted(const std::vector<available_item>& items) {
     for (const available_item& item : items) {
-        contents_.erase(item.name);
-        if (deleted)
-            std::erase(passed_, item.place);
+        pass_unavailable();
+        if (item.place == next_ && next_ < order_.size())
+            ++next_;
+        else if (std::erase(passed_, item.place) == 0)
+            gone_.insert(item.name);
     }
-    if (!deleted)
-        return;
-    for (; next_ < order_.size() && next_ <= items.back().place; ++next_) {
-        if (claims_elsewhere_.contains(name_at(next_)))
-            passed_.push_back(next_);
-    }
+}
+
+void item_index::was_gone(const available_item& item) {
+    contents_.clear();  // what was read ahead is likely to be gone, too
+    gone_.insert(item.name);
+    constexpr std::size_t names_for_a_request = 16;
+    if (++found_gone_ * names_for_a_request >= listing_.size())
+        forget_listing();
 }
 
 void item_index::claim_ended(const std::string& name, bool acknowledged) {

@@ -105,9 +105,9 @@ public:
     ///         caller forgets the listing and calls `forget_claims_elsewhere`.
     bool parent_seen(std::int64_t czxid, std::uint64_t revision);
     bool is_sure_of_parent(std::uint64_t revision) const noexcept {
-        return parent_seen_in_ == revision;
+        return parent_.seen_in == revision;
     }
-    void doubt_parent() noexcept { parent_seen_in_ = 0; }
+    void doubt_parent() noexcept { parent_.seen_in = 0; }
 
     // Decisions.
 
@@ -115,6 +115,9 @@ public:
 
     /// The first available items, without the first `skipped` ones.
     std::vector<available_item> next(std::size_t count, std::size_t skipped = 0);
+
+    /// The number of available items, up to `most`.
+    std::size_t count_available(std::size_t most) { return available(most).size(); }
 
     /// Whether the watches report everything that could make an item available.
     bool is_waiting();
@@ -133,8 +136,14 @@ public:
     /// Items were got: if there are more, the next listing will not be empty either.
     void round_succeeded() { likely_empty_ = available(1).empty(); }
 
-    /// Forgets the contents of these items, even if they were not deleted.
-    void delete_tried(const std::vector<available_item>& items, bool deleted);
+    void deleted(const std::vector<available_item>& items);
+
+    /// Another client has deleted it. The listing is forgotten when so many were that a new one is
+    /// likely to cost less than asking for each.
+    void was_gone(const available_item& item);
+
+    /// It is used once.
+    void forget_content(const available_item& item) { contents_.erase(item.name); }
 
     void claimed(const std::string& name) { own_claims_.insert(name); }
     void claim_ended(const std::string& name, bool acknowledged);
@@ -181,6 +190,7 @@ private:
     bool is_repeated(std::size_t place);
     std::vector<std::size_t> available(std::size_t count);
     void skip_unavailable();
+    void pass_unavailable();
 
     queue_names names_;
 
@@ -191,11 +201,14 @@ private:
     name_list listing_;
     item_order order_;
     std::size_t next_ = 0;
+    std::size_t found_gone_ = 0;       ///< items that others had deleted
     std::vector<std::size_t> passed_;  ///< places before `next_` that other clients have claimed
     due_items due_;
 
-    std::int64_t parent_ = 0;           ///< czxid of the listed one
-    std::uint64_t parent_seen_in_ = 0;  ///< revision of the last check; 0: outdated
+    struct {
+        std::int64_t czxid = 0;     ///< of the listed one
+        std::uint64_t seen_in = 0;  ///< revision of the last check; 0: outdated
+    } parent_;
 
     by_name<item_content> contents_;  ///< read ahead
     name_set own_claims_;

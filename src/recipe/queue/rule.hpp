@@ -41,6 +41,9 @@ namespace corozk::detail {
 //         response the mark shows whether it was applied. That the claim and the item are gone shows
 //         nothing: somebody may have deleted the claim, and another consumer acknowledged the item.
 //
+// Which item: the first available one, or with `queue_options::window` one of the first, from a random
+// place on: consumers that do not know each other seldom want the same one.
+//
 // A listing is valid until it is used up, as later items have higher sequences. With ranks,
 // however, each round of takes needs a listing that was requested after the takes
 // (queue/item_index.hpp).

@@ -14,6 +14,9 @@ namespace {
 /// The maximum number of items to read ahead.
 constexpr std::size_t largest_lead = 16;
 
+/// The maximum number of items to read at a time in order to find one that exists.
+constexpr std::size_t largest_reach = 128;
+
 /// Reads items concurrently, unless their content is known.
 class item_reads {
 public:
@@ -70,7 +73,11 @@ task<error_code> queue_consumer::take() {
     if (error_code ec = co_await exactly_once_.prepare())
         co_return ec;
     time_point begin = port_.now();
-    std::vector<available_item> batch = index_.next(batch_size(kind::take));
+    const std::size_t count = batch_size(kind::take);
+    const std::size_t place = choose_place();
+    std::vector<available_item> batch = index_.next(std::max(count, reach_), place);
+    if (batch.empty())
+        place_.reset();
     if (error_code ec = co_await read(batch))
         co_return ec;
     // Fewer, if calls were cancelled.
@@ -81,12 +88,14 @@ task<error_code> queue_consumer::take() {
     // Read the next ones ahead, unless other clients are likely to get them.
     std::vector<available_item> lead;
     if (!settings_->names.ranked() && last_succeeded_)
-        lead = index_.next(std::min(batch.size(), largest_lead), batch.size());
+        lead = index_.next(std::min(batch.size(), largest_lead), place + batch.size());
     item_reads lead_reads(port_, *settings_, lead);
     index_.round_begins();
     transaction deletes;
-    for (const available_item& item : batch)
+    for (const available_item& item : batch) {
+        index_.forget_content(item);
         deletes.erase(settings_->item_path(item.name), item.content->version);
+    }
     // Not repeated after an outage, when the names may refer to other items.
     exactly_once_outcome outcome = co_await exactly_once_.commit_now(std::move(deletes).steps());
     co_await lead_reads.finish();
@@ -97,8 +106,8 @@ task<error_code> queue_consumer::take() {
 
     const error_code ec = outcome.error;
     const bool deleted = !ec || is_outcome_unknown(ec);
-    index_.delete_tried(batch, deleted);
     if (deleted) {
+        index_.deleted(batch);
         succeeded(begin);
         co_await give_out(std::move(batch), ec);
     } else if (ec == boost::asio::error::try_again) {
@@ -108,9 +117,11 @@ task<error_code> queue_consumer::take() {
     } else if (ec == zk_errc::not_empty) {
         const std::string& name = batch[*outcome.failed].name;
         index_.claimed_elsewhere(name, std::make_shared<watch_signal>(wake_));
-    } else if (ec == zk_errc::no_node || ec == zk_errc::bad_version) {
+    } else if (ec == zk_errc::no_node) {
         failed();
-        index_.forget_listing();
+        index_.was_gone(batch[*outcome.failed]);
+    } else if (ec == zk_errc::bad_version) {
+        failed();  // the item was changed: it is read again
     } else {
         co_return ec;
     }
@@ -121,10 +132,18 @@ task<error_code> queue_consumer::take() {
 task<error_code> queue_consumer::read(std::vector<available_item>& batch) {
     item_reads reads(port_, *settings_, batch);
     error_code ec = co_await reads.finish();
-    // All clients take the first items: if some are missing, others soon will be.
-    std::size_t gone = std::erase_if(batch, [](const auto& item) { return !item.content; });
-    if (!ec && gone > 0)
-        index_.forget_listing();
+    if (ec)
+        co_return ec;
+    std::size_t gone = std::erase_if(batch, [this](const available_item& item) {
+        if (!item.content)
+            index_.was_gone(item);
+        return !item.content;
+    });
+    if (gone > 0)
+        place_.reset();
+    // All clients take the first items: about as many will be gone the next time.
+    if (settings_->options.window == 1)
+        reach_ = gone > 0 ? std::min(2 * gone, largest_reach) : reach_ / 2;
     co_return ec;
 }
 
