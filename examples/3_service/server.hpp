@@ -56,8 +56,8 @@ private:
 
     /// The request was not HTTP, or too long.
     static bool is_bad_request(const boost::system::error_code& ec) {
-        static const auto& of_http = make_error_code(http::error::bad_method).category();
-        return ec.category() == of_http && ec != http::error::end_of_stream &&
+        const boost::system::error_code of_http = http::error::bad_method;
+        return ec.category() == of_http.category() && ec != http::error::end_of_stream &&
                ec != http::error::partial_message;
     }
 
