@@ -3,12 +3,10 @@
 #include "systems/lock_party.hpp"
 #include "systems/measure.hpp"
 #include "table.hpp"
-#include "turns.hpp"
 
 #include <boost/asio/this_coro.hpp>
 
 #include <algorithm>
-#include <exception>
 
 namespace corozk::bench {
 
@@ -36,11 +34,11 @@ public:
 
 private:
     asio::awaitable<void> play() {
-        granted(co_await party_[1].acquire());
+        party_.granted(co_await party_[1].acquire());
         for (std::size_t i = 0; i < waiters_; ++i)
             party_.begin(wait_once(party_[i + 2]));
         co_await party_.until_queued(waiters_ + 1);
-        owners_.released(false, clock::now());
+        party_.released();
         co_await party_[1].release();
         co_await party_.until([this] { return party_.working() == 0; },
                               [this] { return passed_.size(); });
@@ -49,23 +47,15 @@ private:
     asio::awaitable<void> wait_once(lock_client& client) {
         std::int64_t number = co_await client.acquire();
         auto now = clock::now();
-        passed_.add(to_microseconds(now - granted(number)));
-        owners_.released(false, clock::now());
+        passed_.add(to_microseconds(now - party_.granted(number)));
+        party_.released();
         co_await client.release();
-    }
-
-    /// @return when the release was asked for
-    clock::time_point granted(std::int64_t number) {
-        ++grants_;
-        return owners_.granted(false, number > 0 ? number : grants_);
     }
 
     job& job_;
     lock_party& party_;
     std::size_t waiters_;
     std::string label_;
-    turns owners_;
-    std::int64_t grants_ = 0;
     latencies passed_;
 };
 
@@ -78,17 +68,9 @@ asio::awaitable<void> measure_handovers(job& j,
                                         result& r) {
     auto executor = co_await asio::this_coro::executor;
     lock_party party(executor, wish);
-    std::exception_ptr problem;
     handover_rounds rounds(
         j, party, waiters, wish.system + ": hand-over, " + count_text(waiters) + " waiters");
-    try {
-        co_await rounds.run(handovers);
-    } catch (...) {
-        problem = std::current_exception();
-    }
-    co_await party.close();
-    if (problem)
-        std::rethrow_exception(problem);
+    co_await party.play(rounds.run(handovers));
     r.add("handover_us.p50", rounds.passed().p50());
     r.add("handover_us.p99", rounds.passed().p99());
     r.add("handover_us.max", rounds.passed().max());

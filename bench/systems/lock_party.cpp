@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "systems/lock_party.hpp"
 
-#include "statistics.hpp"
-
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -32,6 +30,18 @@ constexpr auto settling = std::chrono::milliseconds(150);
 asio::awaitable<void> lock_party::pause(std::chrono::milliseconds duration) {
     asio::steady_timer timer(executor_, duration);
     co_await timer.async_wait(asio::use_awaitable);
+}
+
+asio::awaitable<void> lock_party::play(asio::awaitable<void> game) {
+    std::exception_ptr problem;
+    try {
+        co_await std::move(game);
+    } catch (...) {
+        problem = std::current_exception();
+    }
+    co_await close();
+    if (problem)
+        std::rethrow_exception(problem);
 }
 
 asio::awaitable<void> lock_party::invite() {
@@ -81,6 +91,11 @@ asio::awaitable<void> lock_party::until_queued(std::size_t count) {
             throw std::runtime_error(fmt::format("not all {} could queue", count));
     }
     co_await pause(settling);
+}
+
+clock::time_point lock_party::granted(std::int64_t number) {
+    ++grants_;
+    return owners_.granted(false, number > 0 ? number : grants_);
 }
 
 asio::awaitable<void> lock_party::close() {

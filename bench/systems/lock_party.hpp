@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "statistics.hpp"
 #include "systems/lock_client.hpp"
+#include "turns.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -23,6 +26,9 @@ public:
         : executor_(std::move(executor)), wish_(std::move(wish)) {}
     lock_party(const lock_party&) = delete;
     lock_party& operator=(const lock_party&) = delete;
+
+    /// Awaits this, then ends everything and waits for that, also if it fails.
+    boost::asio::awaitable<void> play(boost::asio::awaitable<void> game);
 
     /// Connects one more.
     boost::asio::awaitable<void> invite();
@@ -43,10 +49,14 @@ public:
 
     std::size_t working() const noexcept { return working_; }
 
-    /// Ends everything and waits for that.
-    boost::asio::awaitable<void> close();
+    /// One of them holds it now. @param number of the grant; 0: its system gives none
+    /// @return when the release was asked for that let it in
+    /// @throws std::logic_error if it must not have been granted
+    clock::time_point granted(std::int64_t number);
+    void released() { owners_.released(false, clock::now()); }
 
 private:
+    boost::asio::awaitable<void> close();
     std::chrono::milliseconds patience() const;
     boost::asio::awaitable<void> pause(std::chrono::milliseconds duration);
 
@@ -55,6 +65,8 @@ private:
     std::vector<std::unique_ptr<lock_client>> clients_;
     std::size_t working_ = 0;
     std::exception_ptr problem_;
+    turns owners_;
+    std::int64_t grants_ = 0;
 };
 
 }  // namespace corozk::bench

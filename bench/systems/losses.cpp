@@ -9,7 +9,6 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include <exception>
 #include <stdexcept>
 
 namespace corozk::bench {
@@ -27,8 +26,7 @@ public:
           timer_(executor) {}
 
     /// @param after so long after it is sure that the other one waits
-    /// @return how long nobody has held it
-    asio::awaitable<double> seconds(std::chrono::milliseconds after) {
+    asio::awaitable<void> play(std::chrono::milliseconds after) {
         co_await party_.invite();  // to look on
         co_await party_.invite();
         co_await party_.until([this] { return holds(); }, [] { return 0; });
@@ -38,11 +36,13 @@ public:
         co_await timer_.async_wait(asio::use_awaitable);
         if (granted_)
             throw std::logic_error("it was granted while another process held it");
-        auto killed_at = clock::now();
+        killed_at_ = clock::now();
         holder_.kill();
         co_await party_.until([this] { return party_.working() == 0; }, [] { return 0; });
-        co_return to_seconds(granted_at_ - killed_at);
     }
+
+    /// How long nobody has held it.
+    double seconds() const { return to_seconds(granted_at_ - killed_at_); }
 
 private:
     static judged_process::start start_of(const lock_wish& wish,
@@ -78,6 +78,7 @@ private:
     judged_process holder_;
     asio::steady_timer timer_;
     bool granted_ = false;
+    clock::time_point killed_at_{};
     clock::time_point granted_at_{};
 };
 
@@ -93,15 +94,8 @@ asio::awaitable<void> measure_losses(job& j, const lock_wish& wish, std::size_t 
         auto after = wish.timeout / 3 * static_cast<int>(i) / static_cast<int>(kills);
         lock_party party(executor, mine);
         loss one(executor, party, mine);
-        std::exception_ptr problem;
-        try {
-            r.add("loss_s", co_await one.seconds(after));
-        } catch (...) {
-            problem = std::current_exception();
-        }
-        co_await party.close();
-        if (problem)
-            std::rethrow_exception(problem);
+        co_await party.play(one.play(after));
+        r.add("loss_s", one.seconds());
     }
 }
 

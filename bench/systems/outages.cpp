@@ -6,7 +6,6 @@
 #include <boost/asio/this_coro.hpp>
 
 #include <algorithm>
-#include <exception>
 
 namespace corozk::bench {
 
@@ -24,8 +23,7 @@ class outage {
 public:
     explicit outage(lock_party& party) : party_(party) {}
 
-    /// @return the longest time between two grants, the last one before the loss included
-    asio::awaitable<double> seconds(std::function<void()> kill) {
+    asio::awaitable<void> play(std::function<void()> kill) {
         co_await party_.invite();
         party_.begin(cycle());
         co_await until([this] { return grants_ >= enough; });
@@ -37,8 +35,10 @@ public:
             [&] { return grants_ >= before + enough && clock::now() - killed_at > watched; });
         ended_ = true;
         co_await until([this] { return party_.working() == 0; });
-        co_return longest_;
     }
+
+    /// The longest time between two grants, the last one before the loss included.
+    double seconds() const noexcept { return longest_; }
 
 private:
     asio::awaitable<void> until(std::function<bool()> holds) {
@@ -69,17 +69,8 @@ asio::awaitable<double> measure_outage(const lock_wish& wish, std::function<void
     auto executor = co_await asio::this_coro::executor;
     lock_party party(executor, wish);
     outage one(party);
-    std::exception_ptr problem;
-    double seconds = 0;
-    try {
-        seconds = co_await one.seconds(std::move(kill));
-    } catch (...) {
-        problem = std::current_exception();
-    }
-    co_await party.close();
-    if (problem)
-        std::rethrow_exception(problem);
-    co_return seconds;
+    co_await party.play(one.play(std::move(kill)));
+    co_return one.seconds();
 }
 
 }  // namespace corozk::bench

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "turns.hpp"
-
 #include "closed_contest.hpp"
 #include "statistics.hpp"
 #include "systems/lock_party.hpp"
@@ -8,8 +6,6 @@
 #include "table.hpp"
 
 #include <boost/asio/this_coro.hpp>
-
-#include <exception>
 
 namespace corozk::bench {
 
@@ -49,12 +45,11 @@ private:
             auto asked = clock::now();
             std::int64_t number = co_await client.acquire();
             auto now = clock::now();
-            ++grants_;
-            auto released = owners_.granted(false, number > 0 ? number : grants_);
-            if (grants_ > 1)
+            auto released = party_.granted(number);
+            if (acquires_.size() > 0)
                 handovers_.add(to_microseconds(now - released));
             acquires_.add(to_microseconds(now - asked));
-            owners_.released(false, clock::now());
+            party_.released();
             co_await client.release();
         }
         ended_at_ = clock::now();
@@ -63,8 +58,6 @@ private:
     lock_party& party_;
     std::size_t clients_;
     std::size_t each_;
-    turns owners_;
-    std::int64_t grants_ = 0;
     clock::time_point began_{};
     clock::time_point ended_at_{};
     latencies handovers_;
@@ -81,16 +74,8 @@ asio::awaitable<void> measure_turns(job& j,
     j.on.shown().update(wish.system + ": in turns, " + count_text(clients) + " clients");
     auto executor = co_await asio::this_coro::executor;
     lock_party party(executor, wish);
-    std::exception_ptr problem;
     system_turns run(party, clients, turns_per_client(turns, clients));
-    try {
-        co_await run.run();
-    } catch (...) {
-        problem = std::current_exception();
-    }
-    co_await party.close();
-    if (problem)
-        std::rethrow_exception(problem);
+    co_await party.play(run.run());
     run.add_to(r);
 }
 
