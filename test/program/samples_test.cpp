@@ -14,7 +14,7 @@ namespace {
 
 using words = std::vector<std::string>;
 
-/// The arguments of the unit's program, with another path, host and command.
+/// The arguments of the unit's program, with another path, identity and command.
 words arguments_in_unit(const std::string& path, const std::string& host, const words& command) {
     std::ifstream unit(COROZK_EXAMPLES_DIR "/4_systemd/scheduler.service");
     const std::string key = "ExecStart=/usr/bin/corozk ";
@@ -24,7 +24,7 @@ words arguments_in_unit(const std::string& path, const std::string& host, const 
             continue;
         std::istringstream in(line.substr(key.size()));
         for (std::string word; in >> word && word != "--";)
-            result.push_back(word == "%H" ? host : word == "/scheduler" ? path : word);
+            result.push_back(word == "%N@%H" ? host : word == "/scheduler" ? path : word);
     }
     REQUIRE_FALSE(result.empty());
     result.emplace_back("--");
