@@ -16,10 +16,16 @@ service_instance instance(std::string id, std::uint16_t port) {
     return one;
 }
 
+service_discovery_options options_for(const stage& s, service_format format) {
+    auto options = options_of<service_discovery_options>(s);
+    options.format = format;
+    return options;
+}
+
 /// Registers the same one, and takes it away.
-template <service_type Type>
+template <service_type Type, service_format Format = service_format::curator>
 awaitable<void> probe(client& c, stage& s) {
-    service_discovery services(c, s.folder(), options_of<service_discovery_options>(s));
+    service_discovery services(c, s.folder(), options_for(s, Format));
     service_instance last = instance("a", 9);
     last.type = Type;
     co_await services.register_instance_for(last, s.patience());
@@ -29,19 +35,20 @@ awaitable<void> probe(client& c, stage& s) {
 }
 
 /// Another one.
+template <service_format Format = service_format::curator>
 awaitable<void> registers_too(client& c, stage& s) {
-    service_discovery services(c, s.folder(), options_of<service_discovery_options>(s));
+    service_discovery services(c, s.folder(), options_for(s, Format));
     service_instance other = instance("b", 1);
     co_await services.register_instance_for(other, s.patience());
     co_await services.unregister(other);
 }
 
 /// Registered, updated, unregistered.
+template <service_format Format>
 awaitable<void> dynamic_instance(stage& s) {
-    object<service_discovery> services(
-        s, s.ours(), s.folder(), options_of<service_discovery_options>(s));
-    std::string node = s.folder() + "/web/a";
+    object<service_discovery> services(s, s.ours(), s.folder(), options_for(s, Format));
     service_instance mine = instance("a", 1);
+    std::string node = s.folder() + "/web/" + mine.node_name(Format);
     call<> registering(s, "register_instance");
     services->register_instance_for(mine, registering.limit(), registering.token());
     co_await registering.result();
@@ -128,7 +135,7 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
     s.name = std::move(name);
     s.play = play;
     s.probe = probe<service_type::dynamic>;
-    s.companion = registers_too;
+    s.companion = registers_too<>;
     s.foreign_in = "/web";
     s.outlives_session = true;
     s.may_stay = [](stage&, const std::string& below) { return below == "web"; };
@@ -136,7 +143,13 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
 }
 
 const registered all[] = {
-    registered(make("dynamic", dynamic_instance)),
+    registered(make("dynamic", dynamic_instance<service_format::curator>)),
+    registered([] {
+        scenario s = make("server set", dynamic_instance<service_format::server_set>);
+        s.probe = probe<service_type::dynamic, service_format::server_set>;
+        s.companion = registers_too<service_format::server_set>;
+        return s;
+    }()),
     registered([] {
         scenario s = make("permanent", permanent_instance);
         s.probe = probe<service_type::permanent>;  // what was left is replaced
