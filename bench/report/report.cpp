@@ -27,12 +27,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void make_folder(const fs::path& folder) {
+/// @return whether it is new
+bool make_folder(const fs::path& folder) {
     std::error_code problem;
-    fs::create_directories(folder, problem);
+    bool made = fs::create_directories(folder, problem);
     if (problem)
         throw usage_error(
             fmt::format("--report: cannot make {}: {}", folder.string(), problem.message()));
+    return made;
 }
 
 /// What was drawn before need not be drawn this time.
@@ -103,12 +105,15 @@ boost::json::array parse_rows(const std::string& name, const std::string& text) 
 
 void prepare_report(const fs::path& folder) {
     require_gnuplot();
-    make_folder(folder);
+    bool made = make_folder(folder);
     fs::path probe = folder / "rows.json.new";
     if (!std::ofstream(probe))
         throw usage_error(fmt::format(
             "--report: cannot write into {}: {}", folder.string(), std::strerror(errno)));
     fs::remove(probe);
+    // Made again by `write_report`: if there is nothing to report, there is no folder.
+    if (made)
+        fs::remove(folder);
 }
 
 std::string write_report(const fs::path& folder, const boost::json::array& rows) {

@@ -83,14 +83,16 @@ const std::string warming = "warming the server up";
 TEST_CASE("ending: a signal while the server is warmed up leaves nothing there") {
     int number = GENERATE(SIGINT, SIGTERM, SIGHUP, SIGQUIT);
     INFO(number);
+    bench_run files;
     folder_watch left_over;
-    small_run run("exec \"$@\"");
+    small_run run("exec \"$@\"", {"--report", files.path("report")});
     run.wait_until_it_says(warming);
     CHECK(left_over.count() == 1);
     run.signal(number);
     CHECK(run.end() == 130);
     INFO(run.out());
     CHECK(left_over.count() == 0);
+    CHECK_FALSE(std::filesystem::exists(files.path("report")));
 }
 
 TEST_CASE("ending: nohup is heeded") {
