@@ -23,22 +23,27 @@ struct certificates {
                 openssl req -x509 -newkey rsa:2048 -nodes -keyout $ca.key -out $ca.pem -days 2 \
                     -subj /CN=corozk-$ca
             done
-            sign() { # name authority days names
+            valid='-days 2'
+            expired='-days -1' # OpenSSL 3.0 has no dates, and 3.5 no negative days
+            if openssl x509 -help 2>&1 | grep -q not_after; then
+                expired='-not_before 20240101000000Z -not_after 20240102000000Z'
+            fi
+            sign() { # name authority period names
                 openssl req -newkey rsa:2048 -nodes -keyout $1.key -out $1.csr -subj /CN=$1
                 printf "subjectAltName=$4\n$5" >$1.names
                 openssl x509 -req -in $1.csr -CA $2.pem -CAkey $2.key -CAcreateserial \
-                    -out $1.pem -days $3 -extfile $1.names
+                    -out $1.pem $3 -extfile $1.names
                 openssl pkcs12 -export -in $1.pem -inkey $1.key -out $1.p12 -passout pass:secret
             }
-            sign server ca 2 DNS:localhost,IP:127.0.0.1
-            sign elsewhere ca 2 DNS:elsewhere.example
-            sign expired ca -1 DNS:localhost,IP:127.0.0.1
-            sign client ca 2 DNS:client
-            sign stranger other 2 DNS:stranger
-            sign between ca 2 DNS:between 'basicConstraints=critical,CA:true\n'
-            sign below between 2 DNS:localhost,IP:127.0.0.1
-            sign outdated ca -1 DNS:outdated 'basicConstraints=critical,CA:true\n'
-            sign fresh outdated 2 DNS:localhost,IP:127.0.0.1
+            sign server ca "$valid" DNS:localhost,IP:127.0.0.1
+            sign elsewhere ca "$valid" DNS:elsewhere.example
+            sign expired ca "$expired" DNS:localhost,IP:127.0.0.1
+            sign client ca "$valid" DNS:client
+            sign stranger other "$valid" DNS:stranger
+            sign between ca "$valid" DNS:between 'basicConstraints=critical,CA:true\n'
+            sign below between "$valid" DNS:localhost,IP:127.0.0.1
+            sign outdated ca "$expired" DNS:outdated 'basicConstraints=critical,CA:true\n'
+            sign fresh outdated "$valid" DNS:localhost,IP:127.0.0.1
             for one in below.between fresh.outdated; do # servers that send their authority's as well
                 cat ${one%.*}.pem ${one#*.}.pem >chain.pem
                 openssl pkcs12 -export -in chain.pem -inkey ${one%.*}.key -out ${one%.*}.p12 \

@@ -355,11 +355,11 @@ TEST_CASE("persistent node: a cancelled keep whose create got no response delete
         persistent_node node(zk, path, of_kind(create_mode::persistent));
         rule_id rule = proxy.arm(at_op(testing::op_code::create2),
                                  arrives ? swallow_reply_and_cut() : drop_request_and_cut());
+        // No next connection, on which the create would be sent again.
+        proxy.set_acceptance(acceptance::close_at_once);
         pending_result<> keeping;
         node.keep("ours", keeping.handler());
         co_await eventually_async([&] { return proxy.fired(rule) == 1; });
-        proxy.set_acceptance(acceptance::close_at_once);
-        proxy.cut();
         co_await eventually_async([&] { return zk.state() == session_state::suspended; });
         keeping.cancel();
         CHECK(co_await finished(keeping) == boost::asio::error::operation_aborted);

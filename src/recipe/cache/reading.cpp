@@ -209,7 +209,7 @@ void cache_core::adopt(reading& r, name_list names) {
 }
 
 /// What a `get` does not tell of a node that may not be read, or is missing: `exists` needs no
-/// permission, and sets a watch. (Servers of 2024 and later send the event only to clients that may
+/// permission before ZooKeeper 3.9.3, and sets a watch. (Servers of 2024 and later send the event only to clients that may
 /// read the node. But then a watch that was left by an earlier read is known again, so that it is
 /// removed in the end.)
 task<> cache_core::look(std::string path) {

@@ -243,7 +243,7 @@ task<error_code> priority_attempt::observe(const std::string& path, watch_node& 
     error_code ec = co_await read;
     if (ec != zk_errc::no_auth)
         co_return ec;
-    // `exists` needs no permission.
+    // `exists` needs no permission before ZooKeeper 3.9.3.
     request look(port_, op_code::exists, path, generation_);
     look.attach(watch);
     ec = co_await look;
