@@ -38,7 +38,8 @@ Plays the recipes on a model of ZooKeeper, in all schedules or in random ones.
   --replay SCHEDULE  one schedule again, as a failure names it, with what happens in it
   --lagging          with a second server, which may lag behind
   --without RIGHT    of nodes that clients create, nobody has this right (read, write,
-                     create, delete)
+                     create, delete; existence: read, at servers that tell nobody else
+                     whether a node exists)
   --list             the scenarios
 )";
 

@@ -4,6 +4,8 @@
 #include "model/network.hpp"
 #include "player.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
@@ -11,6 +13,7 @@
 #include <sstream>
 #include <string>
 #include <sys/time.h>
+#include <vector>
 
 namespace {
 
@@ -52,14 +55,53 @@ void breathe(model::server& s, model::network& n, const std::vector<zhandle_t*>&
     }
 }
 
-std::vector<std::string> play(std::uint64_t seed, int steps) {
+std::vector<std::string> play(std::uint64_t seed, int steps, bool hides) {
     model::server s;
+    if (hides)
+        s.hide_unreadable();
     model::network n(s);
     n.clock = [] { return std::int64_t{0}; };
     comparison::world w;
     w.server = "127.0.0.1:1000";
     w.breathe = [&](const std::vector<zhandle_t*>& handles) { breathe(s, n, handles); };
     return comparison::play(w, seed, steps);
+}
+
+using lines = std::vector<std::string>;
+
+lines lines_of(std::istream& text) {
+    lines result;
+    for (std::string line; std::getline(text, line);)
+        result.push_back(line);
+    return result;
+}
+
+struct difference {
+    std::size_t same = 0;  ///< lines before it
+    std::string text;      ///< empty: there is none
+};
+
+difference compare(const lines& real, std::uint64_t seeds, int steps, bool hides) {
+    difference d;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+        for (const std::string& entry : play(seed, steps, hides)) {
+            std::istringstream text(entry);
+            for (const std::string& line : lines_of(text)) {
+                std::string theirs = d.same < real.size() ? real[d.same] : "";
+                if (theirs == line) {
+                    ++d.same;
+                    continue;
+                }
+                std::string last = d.same > 0 ? real[d.same - 1] : "";
+                d.text = "seed " + std::to_string(seed) + ", after\n  " + last +
+                         "\nthe server says\n  " + theirs + "\nand the model\n  " + line + "\n";
+                return d;
+            }
+        }
+    }
+    if (d.same < real.size())
+        d.text = "the server says more: " + real[d.same] + "\n";
+    return d;
 }
 
 }  // namespace
@@ -71,30 +113,20 @@ int main(int argc, char** argv) {
     }
     try {
         std::ifstream file(argv[1]);
-        std::size_t compared = 0;
-        for (std::uint64_t seed = 1; seed <= std::stoul(argv[2]); ++seed) {
-            std::string last;
-            for (const std::string& entry : play(seed, std::stoi(argv[3]))) {
-                std::istringstream lines(entry);
-                for (std::string line; std::getline(lines, line); last = line) {
-                    std::string real;
-                    if (std::getline(file, real) && real == line) {
-                        ++compared;
-                        continue;
-                    }
-                    std::cerr << "seed " << seed << ", after\n  " << last << "\nthe server says\n  "
-                              << real << "\nand the model\n  " << line << "\n";
-                    return EXIT_FAILURE;
-                }
+        const lines real = lines_of(file);
+        // A server of one of two kinds.
+        difference best;
+        for (bool hides : {false, true}) {
+            difference d = compare(real, std::stoul(argv[2]), std::stoi(argv[3]), hides);
+            if (d.text.empty() && d.same > 0) {
+                std::cout << d.same << " lines are the same\n";
+                return EXIT_SUCCESS;
             }
+            if (best.text.empty() || d.same > best.same)
+                best = d;
         }
-        std::string more;
-        if (std::getline(file, more)) {
-            std::cerr << "the server says more: " << more << "\n";
-            return EXIT_FAILURE;
-        }
-        std::cout << compared << " lines are the same\n";
-        return compared > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+        std::cerr << best.text;
+        return EXIT_FAILURE;
     } catch (const std::exception& e) {
         std::cerr << e.what() << "\n";
         return EXIT_FAILURE;

@@ -32,7 +32,7 @@ void add(scenario s) {
 constexpr std::string_view without_mark = "-without-";
 
 std::int32_t right_named(const std::string& name) {
-    if (name == "read")
+    if (name == "read" || name == "existence")
         return ZOO_PERM_READ;
     if (name == "write")
         return ZOO_PERM_WRITE;
@@ -41,7 +41,7 @@ std::int32_t right_named(const std::string& name) {
     if (name == "delete")
         return ZOO_PERM_DELETE;
     throw std::invalid_argument("there is no right '" + name +
-                                "': it is read, write, create or delete");
+                                "': it is read, existence, write, create or delete");
 }
 
 }  // namespace
@@ -49,6 +49,7 @@ std::int32_t right_named(const std::string& name) {
 scenario scenario::without(const std::string& right) const {
     scenario s = *this;
     s.missing_rights = right_named(right);
+    s.hides_unreadable = right == "existence";
     s.name += std::string(without_mark) + right;
     return s;
 }

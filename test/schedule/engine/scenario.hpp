@@ -109,6 +109,7 @@ struct scenario {
     /// user's affair; that nobody asks for ever, and nobody shares what is one's alone, is ours.
     scenario without(const std::string& right) const;
     std::int32_t missing_rights = 0;
+    bool hides_unreadable = false;  ///< "existence": nobody may read, nor know whether it exists
 
     /// Played by --lagging only, or when it is named.
     bool twin = false;

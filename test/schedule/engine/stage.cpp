@@ -38,6 +38,8 @@ stage::stage(const scenario& what, rules how)
     if (rules_.eager && !what_.child_stats)
         server_.hide_child_stats();
     server_.forbid(what_.missing_rights);
+    if (what_.hides_unreadable)
+        server_.hide_unreadable();
     if (what_.old_servers)
         server_.be_old();
 }

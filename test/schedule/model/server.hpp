@@ -72,6 +72,9 @@ public:
     /// Nodes that clients create give nobody these rights, whatever list they ask for.
     void forbid(std::int32_t rights) { forbidden_ = rights; }
 
+    /// Whether a node exists is for those who may read it, as since ZooKeeper 3.9.3.
+    void hide_unreadable() { hides_unreadable_ = true; }
+
     /// It knows nothing that the C client does not know, as before ZooKeeper 3.6.
     void be_old() { old_ = true; }
 
@@ -170,6 +173,7 @@ private:
     footprint touched_;
     std::set<std::string> ordered_;
     std::int32_t forbidden_ = 0;
+    bool hides_unreadable_ = false;
     bool old_ = false;
     bool refused_ = false;
     bool child_stats_ = true;

@@ -301,9 +301,9 @@ int server::look_up(const tree& t,
     const node* n = t.find(r.path);
     if (!n)
         return ZNONODE;
-    // Whether a node exists anyone may know.
+    // Before 3.9.3 anyone may know whether a node exists.
     const auto right = r.what == verb::get_acl ? ZOO_PERM_READ | ZOO_PERM_ADMIN : ZOO_PERM_READ;
-    if (r.what != verb::exists && !allows(n->acl, right))
+    if ((r.what != verb::exists || hides_unreadable_) && !allows(n->acl, right))
         return ZNOAUTH;
     stat = stat_of(t, *n);
     if (r.what == verb::get)
