@@ -42,7 +42,7 @@ hear() {
     while read -r line <&"$output"; do
         case $line in
             *'WatchedEvent state:Expired'*) fail "the session has expired" ;;
-            *'WatchedEvent '*' type:Node'*) changed=${line#* path:} ;;
+            *'WatchedEvent '*' type:Node'*) changed=${line#* path:} changed=${changed%% zxid:*} ;;
             '' | WATCHER:: | *'WatchedEvent '*) continue ;;
         esac
         return
