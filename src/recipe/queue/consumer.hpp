@@ -71,7 +71,7 @@ private:
     std::size_t choose_place();
     task<error_code> peek();
     task<error_code> take();
-    task<error_code> read(std::vector<available_item>& batch);
+    task<error_code> read(std::vector<available_item>& batch, std::size_t count);
     task<> give_out(std::vector<available_item> batch, error_code ec);
     task<> put_back(available_item item);
     task<error_code> claim();
@@ -91,7 +91,7 @@ private:
     watch_signal newcomers_{wake_};     ///< kept while there are calls
     bool last_succeeded_ = true;        ///< other clients did not get the first items
     bool pause_next_ = false;           ///< before the next attempt
-    std::size_t reach_ = 0;             ///< how many items to read at a time, at the least
+    std::size_t reach_ = 0;             ///< how many items to look at at a time, at the least
     std::optional<std::size_t> place_;  ///< available items to pass over, once it is chosen
 };
 

@@ -32,6 +32,7 @@ struct available_item {
     std::string name;
     queue_key key;
     std::optional<item_content> content;  ///< set once it was read
+    bool gone = false;                    ///< another client has deleted it
 };
 
 /// An item claimed by another client, with a watch for the end of the claim.

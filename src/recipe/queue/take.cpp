@@ -14,34 +14,40 @@ namespace {
 /// The maximum number of items to read ahead.
 constexpr std::size_t largest_lead = 16;
 
-/// The maximum number of items to read at a time in order to find one that exists.
+/// The maximum number of items to look at at a time in order to find one that exists.
 constexpr std::size_t largest_reach = 128;
 
-/// Reads items concurrently, unless their content is known.
+/// Reads the first items concurrently, unless their content is known, and looks whether the others
+/// exist.
 class item_reads {
 public:
-    item_reads(port& p, const queue_settings& settings, std::vector<available_item>& items) {
-        for (available_item& item : items) {
+    item_reads(port& p,
+               const queue_settings& settings,
+               std::vector<available_item>& items,
+               std::size_t count) {
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            available_item& item = items[i];
             if (item.content)
                 continue;
-            auto get = std::make_unique<request>(p, op_code::get, settings.item_path(item.name));
-            get->send();
-            gets_.emplace_back(&item, std::move(get));
+            op_code code = i < count ? op_code::get : op_code::exists;
+            auto read = std::make_unique<request>(p, code, settings.item_path(item.name));
+            read->send();
+            reads_.emplace_back(&item, std::move(read));
         }
     }
 
-    /// Items that do not exist have no content.
     task<error_code> finish() {
         error_code result;
-        for (auto& [item, read] : gets_) {
-            request& get = *read;
-            error_code ec = co_await get;
-            if (!ec) {
+        for (auto& [item, sent] : reads_) {
+            request& read = *sent;
+            error_code ec = co_await read;
+            item->gone = ec == zk_errc::no_node;
+            if (!ec && read.code == op_code::get) {
                 item_content& content = item->content.emplace();
-                content.data = std::move(get.answer);
-                content.version = get.record.version;
-                content.ephemeral = get.record.ephemeral_owner != 0;
-            } else if (ec != zk_errc::no_node) {
+                content.data = std::move(read.answer);
+                content.version = read.record.version;
+                content.ephemeral = read.record.ephemeral_owner != 0;
+            } else if (ec && !item->gone) {
                 result = ec;
             }
         }
@@ -49,7 +55,7 @@ public:
     }
 
 private:
-    std::vector<std::pair<available_item*, std::unique_ptr<request>>> gets_;
+    std::vector<std::pair<available_item*, std::unique_ptr<request>>> reads_;
 };
 
 }  // namespace
@@ -58,7 +64,7 @@ task<error_code> queue_consumer::peek() {
     std::vector<available_item> first = index_.next(1);
     for (available_item& item : first)
         item.content.reset();  // it may have been changed since
-    error_code ec = co_await read(first);
+    error_code ec = co_await read(first, 1);
     if (ec || first.empty())
         co_return ec;
     queue_item item = to_item(std::move(first.front()));
@@ -78,7 +84,7 @@ task<error_code> queue_consumer::take() {
     std::vector<available_item> batch = index_.next(std::max(count, reach_), place);
     if (batch.empty())
         place_.reset();
-    if (error_code ec = co_await read(batch))
+    if (error_code ec = co_await read(batch, count))
         co_return ec;
     // Fewer, if calls were cancelled.
     batch.resize(std::min(batch.size(), batch_size(kind::take)));
@@ -89,7 +95,7 @@ task<error_code> queue_consumer::take() {
     std::vector<available_item> lead;
     if (!settings_->names.ranked() && last_succeeded_)
         lead = index_.next(std::min(batch.size(), largest_lead), place + batch.size());
-    item_reads lead_reads(port_, *settings_, lead);
+    item_reads lead_reads(port_, *settings_, lead, lead.size());
     index_.round_begins();
     transaction deletes;
     for (const available_item& item : batch) {
@@ -129,16 +135,20 @@ task<error_code> queue_consumer::take() {
 }
 
 /// Reads the batch and removes items that do not exist.
-task<error_code> queue_consumer::read(std::vector<available_item>& batch) {
-    item_reads reads(port_, *settings_, batch);
+/// @param count  how many to read; of the others it need only be known whether they are gone
+task<error_code> queue_consumer::read(std::vector<available_item>& batch, std::size_t count) {
+    item_reads reads(port_, *settings_, batch, count);
     error_code ec = co_await reads.finish();
     if (ec)
         co_return ec;
     std::size_t gone = std::erase_if(batch, [this](const available_item& item) {
-        if (!item.content)
+        if (item.gone)
             index_.was_gone(item);
-        return !item.content;
+        return item.gone;
     });
+    auto unread = std::find_if(
+        batch.begin(), batch.end(), [](const available_item& item) { return !item.content; });
+    batch.erase(unread, batch.end());
     if (gone > 0)
         place_.reset();
     // All clients take the first items: about as many will be gone the next time.
