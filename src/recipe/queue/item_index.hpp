@@ -135,7 +135,7 @@ public:
     }
 
     /// Items were got: if there are more, the next listing will not be empty either.
-    void round_succeeded() { likely_empty_ = available(1).empty(); }
+    void round_succeeded() { likely_empty_ = likely_empty_ && available(1).empty(); }
 
     void deleted(const std::vector<available_item>& items);
 
