@@ -28,6 +28,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace corozk::testing::client_tests {
 
@@ -188,6 +189,17 @@ inline awaitable<session_status> reach(client& zk, session_state wanted) {
     while (status.state != wanted)
         status = co_await zk.next_state(status);
     co_return status;
+}
+
+/// Adds each status from now on, until one has that state.
+inline awaitable<void> record_until(client& zk,
+                                    session_state wanted,
+                                    std::vector<session_status>& seen) {
+    session_status status = zk.status();
+    while (status.state != wanted) {
+        status = co_await zk.next_state(status);
+        seen.push_back(status);
+    }
 }
 
 /// Lets all that is ready to run on the executor do so, several times over.

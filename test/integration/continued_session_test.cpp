@@ -56,15 +56,6 @@ std::int64_t owner_of(const std::string& path) {
     return stat ? stat->ephemeral_owner : 0;
 }
 
-/// The states that a client has until it is connected.
-awaitable<void> record(client& zk, std::vector<session_status>& seen) {
-    session_status status = zk.status();
-    while (status.state != session_state::connected && status.state != session_state::closed) {
-        status = co_await zk.next_state(status);
-        seen.push_back(status);
-    }
-}
-
 }  // namespace
 
 TEST_CASE("continued session: that of a crashed program, with its ephemeral nodes") {
@@ -130,7 +121,8 @@ TEST_CASE("continued session: it has expired, or the password is wrong") {
             auto executor = co_await boost::asio::this_coro::executor;
             client zk(executor, options_of(left));
             std::vector<session_status> seen;
-            boost::asio::co_spawn(executor, record(zk, seen), boost::asio::detached);
+            boost::asio::co_spawn(
+                executor, record_until(zk, session_state::connected, seen), boost::asio::detached);
             outcome<> connecting;
             zk.connect(connecting.handler());
             outcome<node_data> early;
