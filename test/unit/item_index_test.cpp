@@ -311,11 +311,54 @@ TEST_CASE("item index: what others took is passed over, and listed again when it
         CHECK(f.decide() == next_step::get_available);
     }
     f.index.deleted(f.index.next(2, 10));
-    CHECK(f.index.count_available(100) == 59);
+    CHECK(f.next().size() == 59);
     CHECK(f.next(2, 9) == names{nth(12), nth(15)});
     f.index.was_gone(f.index.next(1).front());
     CHECK(f.decide() == next_step::list);
     CHECK(f.next().empty());
+}
+
+TEST_CASE("item index: a place in the window is kept until another client turns out to be there") {
+    fixture f;
+    names listed;
+    for (int i = 0; i < 64; ++i)
+        listed.push_back(nth(i));
+    f.list(listed);
+    std::vector<std::size_t> limits;
+    std::size_t choice = 0;
+    auto place = [&](std::size_t window) {
+        return f.index.place(window, [&](std::size_t limit) {
+            limits.push_back(limit);
+            return choice;
+        });
+    };
+    CHECK(place(1) == 0);
+    CHECK(limits.empty());
+    choice = 5;
+    CHECK(place(8) == 5);
+    choice = 7;
+    f.index.deleted(f.index.next(1, 5));
+    CHECK(place(8) == 5);
+    SECTION("an item was gone") {
+        f.index.was_gone(f.index.next(1, 5).front());
+    }
+    SECTION("an item is claimed by another client") {
+        f.index.claimed_elsewhere(f.next(1, 5).front(), std::make_shared<claim_watch>());
+    }
+    SECTION("a new listing") {
+        f.list(listed);
+    }
+    SECTION("no item is left there") {
+        CHECK(f.next(1, 1).size() == 1);
+        CHECK(place(8) == 5);
+        CHECK(f.next(1, 100).empty());
+    }
+    CHECK(place(8) == 7);
+    CHECK(place(8) == 7);
+    CHECK(limits == std::vector<std::size_t>{8, 8});
+    f.list({nth(1), nth(2)});
+    place(8);
+    CHECK(limits.back() == 2);
 }
 
 TEST_CASE("item index: content that was read is used once") {

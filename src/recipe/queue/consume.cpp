@@ -62,7 +62,7 @@ task<error_code> queue_consumer::claim() {
     if (!sure)
         parent.send();
     std::vector<std::unique_ptr<claim_attempt>> attempts;
-    for (available_item& item : index_.next(batch_size(kind::consume), choose_place())) {
+    for (available_item& item : index_.next(batch_size(kind::consume), place())) {
         auto attempt = std::make_unique<claim_attempt>(port_, *settings_, std::move(item));
         attempt->create.send();
         if (read_at_once)
@@ -109,8 +109,6 @@ task<error_code> queue_consumer::claim() {
             result = ec;
         }
     }
-    if (claimed < attempts.size() || attempts.empty())
-        place_.reset();
     if (claimed > 0) {
         succeeded(begin);
     } else if (claimed_elsewhere > 0) {

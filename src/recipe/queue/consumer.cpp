@@ -66,15 +66,10 @@ task<> queue_consumer::serve() {
     doubt_parent_soon();
 }
 
-/// How many available items to pass over. With a window, consumers begin at random places, and stay
-/// there until they come to where another one was.
-std::size_t queue_consumer::choose_place() {
-    const std::size_t window = settings_->options.window;
-    if (window > 1 && !place_) {
-        const std::size_t choice = std::max<std::size_t>(1, index_.count_available(window));
-        place_ = random_below(port_, static_cast<std::uint32_t>(choice));
-    }
-    return place_.value_or(0);
+std::size_t queue_consumer::place() {
+    return index_.place(settings_->options.window, [this](std::size_t limit) {
+        return random_below(port_, static_cast<std::uint32_t>(limit));
+    });
 }
 
 task<error_code> queue_consumer::take_next_step() {
@@ -123,7 +118,6 @@ void queue_consumer::succeeded(time_point begin) {
 /// the others try again after a random pause.
 void queue_consumer::failed() {
     last_succeeded_ = false;
-    place_.reset();
     pause_next_ = true;
     backoff_.failed();
 }

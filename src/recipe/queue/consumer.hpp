@@ -68,7 +68,7 @@ private:
     }
 
     // Getting items.
-    std::size_t choose_place();
+    std::size_t place();
     task<error_code> peek();
     task<error_code> take();
     task<error_code> read(std::vector<available_item>& batch, std::size_t count);
@@ -88,11 +88,10 @@ private:
     consumer_calls calls_;
     item_index index_;
     backoff backoff_{std::chrono::milliseconds(1)};
-    watch_signal newcomers_{wake_};     ///< kept while there are calls
-    bool last_succeeded_ = true;        ///< other clients did not get the first items
-    bool pause_next_ = false;           ///< before the next attempt
-    std::size_t reach_ = 0;             ///< how many items to look at at a time, at the least
-    std::optional<std::size_t> place_;  ///< available items to pass over, once it is chosen
+    watch_signal newcomers_{wake_};  ///< kept while there are calls
+    bool last_succeeded_ = true;     ///< other clients did not get the first items
+    bool pause_next_ = false;        ///< before the next attempt
+    std::size_t reach_ = 0;          ///< how many items to look at at a time, at the least
 };
 
 }  // namespace corozk::detail

@@ -46,9 +46,7 @@ void item_index::forget_listing() noexcept {
 
 void item_index::set_order(item_order order) {
     order_ = std::move(order);
-    next_ = 0;
-    found_gone_ = 0;
-    passed_.clear();
+    progress_ = {};
     due_ = due_items();
     if (!names_.timed())
         due_.count = order_.size();
@@ -90,6 +88,8 @@ std::vector<available_item> item_index::next(std::size_t count, std::size_t skip
         if (auto known = contents_.find(item.name); known != contents_.end())
             item.content = known->second;
     }
+    if (items.empty())
+        progress_.place.reset();
     return items;
 }
 
@@ -122,11 +122,11 @@ bool item_index::is_repeated(std::size_t place) {
 std::vector<std::size_t> item_index::available(std::size_t count) {
     std::vector<std::size_t> places;
     skip_unavailable();
-    for (std::size_t i = 0; i < passed_.size() && places.size() < count; ++i) {
-        if (is_available(passed_[i]))
-            places.push_back(passed_[i]);
+    for (std::size_t i = 0; i < progress_.passed.size() && places.size() < count; ++i) {
+        if (is_available(progress_.passed[i]))
+            places.push_back(progress_.passed[i]);
     }
-    for (std::size_t i = next_; i < due_.count && places.size() < count; ++i) {
+    for (std::size_t i = progress_.next; i < due_.count && places.size() < count; ++i) {
         if (is_available(i))
             places.push_back(i);
     }
@@ -135,15 +135,16 @@ std::vector<std::size_t> item_index::available(std::size_t count) {
 
 /// Avoids examining unavailable items repeatedly; items claimed by other clients may return.
 void item_index::skip_unavailable() {
-    std::erase_if(passed_, [this](std::size_t place) { return gone_.contains(name_at(place)); });
+    std::erase_if(progress_.passed,
+                  [this](std::size_t place) { return gone_.contains(name_at(place)); });
     pass_unavailable();
 }
 
 void item_index::pass_unavailable() {
-    for (; next_ < order_.size(); ++next_) {
-        std::string_view name = name_at(next_);
+    for (; progress_.next < order_.size(); ++progress_.next) {
+        std::string_view name = name_at(progress_.next);
         if (claims_elsewhere_.contains(name)) {
-            passed_.push_back(next_);
+            progress_.passed.push_back(progress_.next);
         } else if (!own_claims_.contains(name) && !gone_.contains(name)) {
             return;
         }
@@ -153,9 +154,9 @@ void item_index::pass_unavailable() {
 void item_index::deleted(const std::vector<available_item>& items) {
     for (const available_item& item : items) {
         pass_unavailable();
-        if (item.place == next_ && next_ < order_.size())
-            ++next_;
-        else if (std::erase(passed_, item.place) == 0)
+        if (item.place == progress_.next && progress_.next < order_.size())
+            ++progress_.next;
+        else if (std::erase(progress_.passed, item.place) == 0)
             gone_.insert(item.name);
     }
 }
@@ -163,8 +164,9 @@ void item_index::deleted(const std::vector<available_item>& items) {
 void item_index::was_gone(const available_item& item) {
     contents_.clear();  // what was read ahead is likely to be gone, too
     gone_.insert(item.name);
+    progress_.place.reset();
     constexpr std::size_t names_for_a_request = 16;
-    if (++found_gone_ * names_for_a_request >= listing_.size())
+    if (++progress_.found_gone * names_for_a_request >= listing_.size())
         forget_listing();
 }
 

@@ -7,6 +7,7 @@
 #include "recipe/queue/item_order.hpp"
 #include "recipe/queue/rule.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -117,8 +118,15 @@ public:
     /// The first available items, without the first `skipped` ones.
     std::vector<available_item> next(std::size_t count, std::size_t skipped = 0);
 
-    /// The number of available items, up to `most`.
-    std::size_t count_available(std::size_t most) { return available(most).size(); }
+    /// How many available items a consumer passes over. With a window, consumers begin at random places,
+    /// and stay there until they come to where another one was.
+    /// @param random_below  returns a number below its argument
+    template <class RandomBelow>
+    std::size_t place(std::size_t window, RandomBelow random_below) {
+        if (window > 1 && !progress_.place)
+            progress_.place = random_below(std::max<std::size_t>(1, available(window).size()));
+        return progress_.place.value_or(0);
+    }
 
     /// Whether the watches report everything that could make an item available.
     bool is_waiting();
@@ -151,6 +159,7 @@ public:
 
     void claimed_elsewhere(const std::string& name, std::shared_ptr<watch_node> watch) {
         claims_elsewhere_.emplace(name, claim_elsewhere{std::move(watch)});
+        progress_.place.reset();
     }
     void claim_elsewhere_ended(const std::string& name, bool item_is_gone);
 
@@ -201,10 +210,15 @@ private:
     bool likely_empty_ = false;        ///< so that a watch will be needed
     name_list listing_;
     item_order order_;
-    std::size_t next_ = 0;
-    std::size_t found_gone_ = 0;       ///< items that others had deleted
-    std::vector<std::size_t> passed_;  ///< places before `next_` that other clients have claimed
     due_items due_;
+
+    /// Through the listing.
+    struct {
+        std::size_t next = 0;
+        std::size_t found_gone = 0;        ///< items that others had deleted
+        std::vector<std::size_t> passed;   ///< places before `next` that other clients have claimed
+        std::optional<std::size_t> place;  ///< available items to pass over, once it is chosen
+    } progress_;
 
     struct {
         std::int64_t czxid = 0;     ///< of the listed one

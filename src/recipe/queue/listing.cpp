@@ -25,7 +25,6 @@ task<error_code> queue_consumer::list(watch_signal* newcomers) {
         }
         parent_seen(children.record);
         index_.listed(std::move(children.names));
-        place_.reset();
         read_clock();
         co_return error_code();
     }

@@ -80,10 +80,8 @@ task<error_code> queue_consumer::take() {
         co_return ec;
     time_point begin = port_.now();
     const std::size_t count = batch_size(kind::take);
-    const std::size_t place = choose_place();
-    std::vector<available_item> batch = index_.next(std::max(count, reach_), place);
-    if (batch.empty())
-        place_.reset();
+    const std::size_t passed_over = place();
+    std::vector<available_item> batch = index_.next(std::max(count, reach_), passed_over);
     if (error_code ec = co_await read(batch, count))
         co_return ec;
     // Fewer, if calls were cancelled.
@@ -94,7 +92,7 @@ task<error_code> queue_consumer::take() {
     // Read the next ones ahead, unless other clients are likely to get them.
     std::vector<available_item> lead;
     if (!settings_->names.ranked() && last_succeeded_)
-        lead = index_.next(std::min(batch.size(), largest_lead), place + batch.size());
+        lead = index_.next(std::min(batch.size(), largest_lead), passed_over + batch.size());
     item_reads lead_reads(port_, *settings_, lead, lead.size());
     index_.round_begins();
     transaction deletes;
@@ -149,8 +147,6 @@ task<error_code> queue_consumer::read(std::vector<available_item>& batch, std::s
     auto unread = std::find_if(
         batch.begin(), batch.end(), [](const available_item& item) { return !item.content; });
     batch.erase(unread, batch.end());
-    if (gone > 0)
-        place_.reset();
     // All clients take the first items: about as many will be gone the next time.
     if (settings_->options.window == 1)
         reach_ = gone > 0 ? std::min(2 * gone, largest_reach) : reach_ / 2;

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "queue_items.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace corozk::matrix {
 
 namespace queue_scenarios {
@@ -121,6 +127,39 @@ awaitable<void> take_at_once(stage& s) {
         q->try_take(taking.token());
         item = co_await taken(s, taking, expected);
         s.check(item.data == expected, "the first item is taken");
+    }
+}
+
+/// Items of a long queue, while somebody else takes some that are listed already.
+/// @tparam Window  how many of the first items it may begin with
+template <std::size_t Window>
+awaitable<void> take_from_long(stage& s) {
+    queue_options options = options_of<queue_options>(s);
+    queue theirs(s.theirs(), queue_path(s), options);
+    options.window = Window;
+    object<queue> q(s, s.ours(), queue_path(s), options);
+    std::vector<std::string> left;
+    for (char first = 'a'; first < 'e'; ++first) {
+        for (char second = 'a'; second < 'q'; ++second)
+            left.push_back({first, second});
+    }
+    for (const std::string& item : left) {
+        s.note("tried", item);
+        s.note("put", item);
+    }
+    co_await theirs.put_many(left);
+    for (int round = 1; round <= 3; ++round) {
+        call<queue_item> taking(s, "take " + std::to_string(round));
+        q->take(taking.token());
+        queue_item item = co_await taken(s, taking, "one of the items");
+        auto place = std::find(left.begin(), left.end(), item.data);
+        s.check(place - left.begin() < static_cast<std::ptrdiff_t>(Window), "it is a first item");
+        left.erase(place);
+        for (int i = 0; i < 2; ++i) {
+            item = co_await theirs.take();
+            s.note("taken", item.data);
+            std::erase(left, item.data);
+        }
     }
 }
 
@@ -265,6 +304,16 @@ const registered all[] = {
         s.outlives_session = true;
         // Nothing was sent in the time allowed.
         s.may_end_with[fault::long_hole] = {errc::not_connected};
+        s.only(at_requests, other_requests);
+        return s;
+    }()),
+    registered([] {
+        scenario s = make("take from long", take_from_long<1>, puts_too);
+        s.only(at_requests, other_requests);
+        return s;
+    }()),
+    registered([] {
+        scenario s = make("take with window", take_from_long<8>, puts_too);
         s.only(at_requests, other_requests);
         return s;
     }()),

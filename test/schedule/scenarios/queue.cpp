@@ -32,6 +32,12 @@ queue bounded_queue(actor& a) {
     return queue(a.zk(), queue_path, options);
 }
 
+queue wide_queue(actor& a) {
+    queue_options options;
+    options.window = 2;
+    return queue(a.zk(), queue_path, options);
+}
+
 awaitable<void> put_one(actor& a) {
     queue q(a.zk(), queue_path);
     co_await put(a, q, "1");
@@ -76,9 +82,9 @@ awaitable<void> take_two(actor& a) {
 
 /// Works on one until that is done; what it does is part of the acknowledgement.
 /// @tparam NotesClaims  whether each claim and its order are noted down
-template <bool NotesClaims = false>
+template <bool NotesClaims = false, queue (*Make)(actor&) = plain_queue>
 awaitable<void> consume_one(actor& a) {
-    queue q(a.zk(), queue_path);
+    queue q = Make(a);
     int attempts = 0;
     for (;;) {
         auto token = a.token();
@@ -187,6 +193,13 @@ void two_consumers(stage& s) {
     pass_items(s, {{"producer", put_two}, {"consumer", take_one}, {"other", take_one}});
 }
 
+void with_window(stage& s) {
+    pass_items(s,
+               {{"producer", put_two},
+                {"consumer", take_from<wide_queue, 1>},
+                {"other", take_from<wide_queue, 1>}});
+}
+
 void work_off(stage& s, std::initializer_list<contender> all) {
     play_all(s, all);
     settles_its_items(s, effects);
@@ -199,6 +212,11 @@ void one_worker(stage& s) {
 
 void two_workers(stage& s) {
     work_off(s, {{"producer", put_two}, {"worker", consume_one<>}, {"other", consume_one<>}});
+}
+
+void two_workers_with_window(stage& s) {
+    constexpr auto work = consume_one<false, wide_queue>;
+    work_off(s, {{"producer", put_two}, {"worker", work}, {"other", work}});
 }
 
 void one_gives_back(stage& s) {
@@ -261,6 +279,8 @@ const registered all[] = {
     registered(scenario("queue.consume-2", 3, two_workers).with_child_stats()),
     registered(
         scenario("queue.consume-2", 3, two_workers).with_child_stats().in_a_folder(queue_folders)),
+    registered(scenario("queue.window-2", 3, with_window).with_child_stats()),
+    registered(scenario("queue.consume-window-2", 3, two_workers_with_window).with_child_stats()),
     registered(scenario("queue.kazoo", 2, foreign).with_child_stats()),
     registered(scenario("queue.give-back", 3, one_gives_back).with_child_stats()),
     registered(
