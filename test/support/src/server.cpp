@@ -6,6 +6,7 @@
 #include "corozk/testing/four_letter.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <cstdlib>
