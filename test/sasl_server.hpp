@@ -43,6 +43,7 @@ struct sasl_server {
         options.config_lines = std::move(config_lines);
         options.java_properties = {
             "java.security.auth.login.config=" + file("jaas.conf"),
+            "zookeeper.fips-mode=false",  // ZOOKEEPER-5043: otherwise without DIGEST-MD5
             "zookeeper.authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider"};
         if (more)
             more(options);
