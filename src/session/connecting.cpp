@@ -384,8 +384,9 @@ void session::refused_for_good(error_code reason) {
         // `enforce.auth.schemes`, ZOOKEEPER-3561
         why = "the server requires authentication: configure client_options::auth or sasl";
     } else if (options_.sasl && !connector_.open()) {
-        why = "SASL authentication failed: check the user, the password, and that the server allows "
-              "the mechanism (ZooKeeper 3.9.6 allows DIGEST-MD5 only with fips-mode=false)";
+        why =
+            "SASL authentication failed: check the user, the password, and that the server allows "
+            "the mechanism (ZooKeeper 3.9.6 allows DIGEST-MD5 only with fips-mode=false)";
     }
     log(log_level::error, why);
     fail_for_good(reason);
