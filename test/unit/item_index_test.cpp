@@ -32,6 +32,13 @@ std::string nth(int sequence) {
     return text;
 }
 
+names first(int count) {
+    names result;
+    for (int i = 0; i < count; ++i)
+        result.push_back(nth(i));
+    return result;
+}
+
 /// An index, and what its driver would do.
 struct fixture {
     explicit fixture(queue_order order = queue_order::arrival)
@@ -301,9 +308,7 @@ TEST_CASE("item index: a new parent znode has other items") {
 
 TEST_CASE("item index: what others took is passed over, and listed again when it is much") {
     fixture f;
-    names listed;
-    for (int i = 0; i < 64; ++i)
-        listed.push_back(nth(i));
+    const names listed = first(64);
     f.list(listed);
     for (int i = 0; i < 3; ++i) {
         REQUIRE(f.next(1) == names{nth(i)});
@@ -320,9 +325,7 @@ TEST_CASE("item index: what others took is passed over, and listed again when it
 
 TEST_CASE("item index: a place in the window is kept until another client turns out to be there") {
     fixture f;
-    names listed;
-    for (int i = 0; i < 64; ++i)
-        listed.push_back(nth(i));
+    const names listed = first(64);
     f.list(listed);
     std::vector<std::size_t> limits;
     std::size_t choice = 0;

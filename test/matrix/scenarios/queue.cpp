@@ -154,7 +154,7 @@ awaitable<void> take_from_long(stage& s) {
         queue_item item = co_await taken(s, taking, "one of the items");
         auto place = std::find(left.begin(), left.end(), item.data);
         s.check(place - left.begin() < static_cast<std::ptrdiff_t>(Window), "it is a first item");
-        left.erase(place);
+        std::erase(left, item.data);
         for (int i = 0; i < 2; ++i) {
             item = co_await theirs.take();
             s.note("taken", item.data);
