@@ -175,6 +175,12 @@ constexpr std::array options{
                    throw usage_error(fmt::format("'{}' is not like 2g or 512m", v));
                s.heap = v;
            }},
+    option{"--warm-up",
+           "N",
+           "requests that are sent to the servers before anything is measured: a Java program that "
+           "has "
+           "just started is several times slower (default 20000)",
+           [](settings& s, std::string_view v) { s.warm_up = to_number(v, 0, million); }},
     option{"--json",
            "FILE",
            "also write every figure to FILE, as an array of objects",
@@ -445,12 +451,13 @@ constexpr std::array options{
            [](settings&, std::string_view) {}},
 };
 
-constexpr std::array<std::string_view, 11> common{"--hosts",
+constexpr std::array<std::string_view, 12> common{"--hosts",
                                                   "--servers",
                                                   "--observers",
                                                   "--lag",
                                                   "--data",
                                                   "--heap",
+                                                  "--warm-up",
                                                   "--json",
                                                   "--report",
                                                   "--repeat",

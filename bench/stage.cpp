@@ -28,7 +28,6 @@ namespace corozk::bench {
 
 namespace {
 
-constexpr std::size_t warm_up_requests = 20'000;
 constexpr std::size_t warm_up_samples = 500;
 constexpr std::size_t warm_up_in_flight = 500;
 /// With a server that collects garbage.
@@ -169,11 +168,11 @@ void stage::warm_up() {
     // Each write warms all of an ensemble's servers up.
     for (std::size_t i = 0; ensemble_ && i < servers(); ++i) {
         raw_loop loop(server(i).hosts(), root_, raw_timeout(settings_));
-        warm(loop, warm_up_requests / servers());
+        warm(loop, settings_.warm_up / servers());
     }
     auto loop = raw();
-    warm(*loop, warm_up_requests);
-    loop->measure(warm_up_samples);
+    warm(*loop, settings_.warm_up);
+    loop->measure(std::min(settings_.warm_up, warm_up_samples));
 }
 
 std::string stage::server_version() {
@@ -383,6 +382,7 @@ boost::json::object stage::facts() const {
     facts["zookeeper"] = boost::json::string(version_);
     facts["servers"] = owns_servers() ? "own" : "given";
     facts["hosts"] = boost::json::string(hosts_);
+    facts["warm_up"] = settings_.warm_up;
     if (owns_servers()) {
         facts["server_count"] = settings_.servers;
         facts["data"] = settings_.on_disk ? "disk" : "memory";

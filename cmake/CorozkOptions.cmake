@@ -96,6 +96,17 @@ endif()
 target_compile_definitions(
     corozk_project_options INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>
 )
+# Half of the time that a link of unoptimised code takes, which there are a hundred of.
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+    include(CheckLinkerFlag)
+    foreach(linker lld gold)
+        check_linker_flag(CXX -fuse-ld=${linker} COROZK_HAS_LINKER_${linker})
+        if(COROZK_HAS_LINKER_${linker})
+            target_link_options(corozk_project_options INTERFACE -fuse-ld=${linker})
+            break()
+        endif()
+    endforeach()
+endif()
 if(COROZK_SANITIZE)
     # Line tables only: with Asio's templates full debug information makes g++ several times slower.
     target_compile_options(

@@ -8,7 +8,7 @@
 
 namespace corozk::bench {
 
-/// Measures what the model is fed with, on the servers of this run; takes some ten seconds.
-boost::asio::awaitable<server_costs> measure_costs(stage& on);
+/// Measures what the model is fed with, on the servers of this run; takes some seconds for each try.
+boost::asio::awaitable<server_costs> measure_costs(stage& on, std::size_t tries);
 
 }  // namespace corozk::bench

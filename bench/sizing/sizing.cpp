@@ -73,7 +73,7 @@ lock_demand demand_for(const job& j, std::size_t waiters) {
 }
 
 boost::asio::awaitable<void> run_sizing(job& j) {
-    server_costs costs = co_await measure_costs(j.on);
+    server_costs costs = co_await measure_costs(j.on, j.wanted.repeat);
     table t({"waiters", "", "turns/s", "server load", "hand-over", "busy for a turn"});
     std::string limits;
     for (std::size_t i = 0; i < sized_forms.size(); ++i) {
@@ -121,7 +121,6 @@ void defaults_of_sizing(settings& s) {
     s.waiters = {10, 100, 1'000, 10'000};
     s.hold = std::chrono::milliseconds(100);
     s.loads = {0};
-    s.repeat = 1;
 }
 
 void check_sizing(const settings& s) {
@@ -139,7 +138,8 @@ command sizing_command() {
         "sizing",
         "how much of your servers locks will take, and with how many waiters a recipe breaks",
         "Measures what a write, a transaction, a read, a notification and the names of a listing "
-        "take of the servers' time (some ten seconds), and predicts from that: each of --locks "
+        "take of the servers' time (the best of --repeat; some ten seconds), and predicts from "
+        "that: each of --locks "
         "locks has --waiters waiters, in a session each; each owner holds it for --hold, releases "
         "it and queues again; others use --load per cent of the servers. Shown are the turns a "
         "second, the load of each server, the hand-over, and how many waiters load the servers to "

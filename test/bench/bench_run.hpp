@@ -82,6 +82,8 @@ public:
                                            the_server().hosts(),
                                            "--repeat",
                                            "1",
+                                           "--warm-up",
+                                           "100",
                                            "--json",
                                            path("rows.json")};
         arguments.insert(arguments.end(), more.begin(), more.end());

@@ -47,7 +47,8 @@ public:
     explicit small_run(const std::string& script, const std::vector<std::string>& more = {}) {
         process_options what;
         what.command = {"bash", "-c", "set -o pipefail; " + script, "bash", COROZK_BENCH};
-        for (const auto& word : {"uncontended", "--operations", "20", "--repeat", "1"})
+        for (const auto& word :
+             {"uncontended", "--operations", "20", "--repeat", "1", "--warm-up", "100"})
             what.command.emplace_back(word);
         what.command.insert(what.command.end(), {"--hosts", the_server().hosts()});
         what.command.insert(what.command.end(), more.begin(), more.end());
@@ -85,7 +86,7 @@ TEST_CASE("ending: a signal while the server is warmed up leaves nothing there")
     INFO(number);
     bench_run files;
     folder_watch left_over;
-    small_run run("exec \"$@\"", {"--report", files.path("report")});
+    small_run run("exec \"$@\"", {"--warm-up", "20000", "--report", files.path("report")});
     run.wait_until_it_says(warming);
     CHECK(left_over.count() == 1);
     run.signal(number);
@@ -97,7 +98,7 @@ TEST_CASE("ending: a signal while the server is warmed up leaves nothing there")
 
 TEST_CASE("ending: nohup is heeded") {
     folder_watch left_over;
-    small_run run("trap '' HUP; exec \"$@\"");
+    small_run run("trap '' HUP; exec \"$@\"", {"--warm-up", "20000"});
     run.wait_until_it_says(warming);
     run.signal(SIGHUP);
     INFO(run.out());

@@ -187,6 +187,8 @@ TEST_CASE("each kind of server in an ensemble has its neighbour") {
                           "30",
                           "--heap",
                           "256m",
+                          "--warm-up",
+                          "100",
                           "--waiters",
                           "8",
                           "--recipe",
@@ -214,6 +216,7 @@ TEST_CASE("each kind of server in an ensemble has its neighbour") {
     CHECK(figure(run, "server_count") == 3);
     CHECK(figure(run, "observers") == 1);
     CHECK(figure(run, "lag_ms") == 30);
+    CHECK(figure(run, "warm_up") == 100);
     std::multiset<std::string> roles;
     for (const auto& one : run.at("roles").as_object())
         roles.insert(std::string(one.value().as_string()));
@@ -328,6 +331,8 @@ TEST_CASE("TCP and TLS are put beside the bare C client") {
     int code = bench.run({"network",
                           "--repeat",
                           "1",
+                          "--warm-up",
+                          "100",
                           "--json",
                           bench.path("rows.json"),
                           "--operations",
