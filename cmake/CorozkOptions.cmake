@@ -90,6 +90,11 @@ target_compile_options(
     INTERFACE
         "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-mismatched-new-delete>"
 )
+# A seventh of the time that several files together take to compile is g++'s garbage collection.
+target_compile_options(
+    corozk_project_options
+    INTERFACE "$<$<CXX_COMPILER_ID:GNU>:SHELL:--param ggc-min-heapsize=524288>"
+)
 if(COROZK_WERROR)
     target_compile_options(corozk_project_options INTERFACE -Werror)
 endif()

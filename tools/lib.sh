@@ -35,11 +35,11 @@ help_first() {
     exit 0
 }
 
-# How many compilers fit into the cores and the memory (a file that includes Asio takes about 1 GB).
+# How many compilers fit into the cores and the memory (ten files of tests together take up to 2.4 GB).
 build_jobs() {
     local cores memory
     cores=$(nproc 2>/dev/null || echo 1)
-    memory=$(awk '/^MemAvailable:/ { print int($2 / 1000000) }' /proc/meminfo 2>/dev/null || echo 1)
+    memory=$(awk '/^MemAvailable:/ { print int($2 / 2500000) }' /proc/meminfo 2>/dev/null || echo 1)
     local jobs=${CMAKE_BUILD_PARALLEL_LEVEL:-$((cores < memory ? cores : memory))}
     echo $((jobs > 0 ? jobs : 1))
 }

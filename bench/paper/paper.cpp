@@ -9,6 +9,7 @@
 #include "systems/system_kind.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -32,11 +33,10 @@ boost::asio::awaitable<void> run_paper(job& j) {
     std::string output;
     for (auto names = j.wanted.experiments; !names.empty();) {
         const publication* by = find_experiment(names.front()).by;
-        auto others = std::stable_partition(names.begin(), names.end(), [by](const std::string& n) {
-            return find_experiment(n).by == by;
-        });
-        std::vector<std::string> these(names.begin(), others);
-        names.erase(names.begin(), others);
+        auto is_by = [by](const std::string& n) { return find_experiment(n).by == by; };
+        std::vector<std::string> these;
+        std::copy_if(names.begin(), names.end(), std::back_inserter(these), is_by);
+        std::erase_if(names, is_by);
         std::string text = co_await play(j, std::move(these));
         output +=
             "\n" + text + "\n" + wrapped(std::string(by->reference) + ":") + wrapped(by->claim, 2);

@@ -194,9 +194,12 @@ plot_series& series_for(plot& p, const object& row, plot_series (*series)(const 
 }
 
 void order(plot& p) {
-    std::stable_sort(p.series.begin(), p.series.end(), [](const auto& a, const auto& b) {
-        return rank_of(a.implementation) < rank_of(b.implementation);
-    });
+    std::multimap<std::size_t, plot_series> by_rank;
+    for (auto& s : p.series)
+        by_rank.emplace(rank_of(s.implementation), std::move(s));
+    p.series.clear();
+    for (auto& [rank, s] : by_rank)
+        p.series.push_back(std::move(s));
     for (auto& s : p.series) {
         std::sort(s.points.begin(), s.points.end());
         // Of several rows with the same number the last one counts.

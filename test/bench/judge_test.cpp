@@ -81,7 +81,7 @@ TEST_CASE("judge: a lock that is one is correct, and has a report") {
     INFO(j.out());
     REQUIRE(code == 0);
     REQUIRE(j.bench().rows().size() == 2);
-    for (std::size_t i : {0, 1}) {
+    for (std::size_t i = 0; i < 2; ++i) {
         auto row = j.row(i);
         INFO(boost::json::serialize(row));
         CHECK(row.at("verdict") == "correct");

@@ -144,8 +144,9 @@ TEST_CASE("counter: sixteen clients share one, and every addition counts once") 
                 executor, add_many(*c, 100, results, left), boost::asio::detached);
         }
         co_await eventually_async([&] { return left == 0; }, std::chrono::seconds(20));
-        // They take turns: most updates need no read, and few lose a race.
-        CHECK(requests() - before < 1600 * 3);
+        // They take turns: most updates need no read, and few lose a race. Without turns each needs six and
+        // more; how many still race depends on the machine.
+        CHECK(requests() - before < 1600 * 5);
         counter reader(zk, path + "/c");
         co_await zk.sync(path);
         auto got_12 = co_await reader.get();

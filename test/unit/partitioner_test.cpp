@@ -19,8 +19,8 @@ using names = std::vector<std::string>;
 
 names numbered(char first, std::size_t count) {
     names result;
-    for (std::size_t i = 0; i < count; ++i)
-        result.emplace_back(1, static_cast<char>(first + i));
+    for (; count > 0; --count)
+        result.emplace_back(1, first++);
     return result;
 }
 
@@ -86,7 +86,8 @@ TEST_CASE("partitioner: decisions are balanced, whole, and move as little as pos
     for (std::size_t count = 0; count <= 5; ++count) {
         const names resources = numbered('a', count);
         for (std::size_t there = 1; there <= everybody.size(); ++there) {
-            const names members(everybody.begin(), everybody.begin() + there);
+            names members = everybody;
+            members.resize(there);
             std::vector<owners_of> balanced;
             owners_of any(count, there - 1);
             do {
