@@ -177,9 +177,8 @@ constexpr std::array options{
            }},
     option{"--warm-up",
            "N",
-           "requests that are sent to the servers before anything is measured: a Java program that "
-           "has "
-           "just started is several times slower (default 20000)",
+           "create, read and delete so many znodes before anything is measured: a server that has "
+           "just started is several times slower, as it is a Java program (default 20000)",
            [](settings& s, std::string_view v) { s.warm_up = to_number(v, 0, million); }},
     option{"--json",
            "FILE",

@@ -19,7 +19,7 @@ struct settings {
     bool on_disk = false;
     bool tls = false;  ///< our own server has a port for TLS, and Netty
     std::string heap = "2g";
-    std::size_t warm_up = 20'000;  ///< requests before anything is measured
+    std::size_t warm_up = 20'000;  ///< znodes created, read and deleted before anything is measured
     std::string json_file;
     std::string report_folder;
     std::vector<std::string> from;  ///< files with rows, to be reported instead of measuring

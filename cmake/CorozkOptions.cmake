@@ -101,8 +101,9 @@ endif()
 target_compile_definitions(
     corozk_project_options INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>
 )
-# Half of the time that a link of unoptimised code takes, which there are a hundred of.
-if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+# These link unoptimised code in a third of the time, and there are a hundred programs. Not where corozk is
+# part of another project: options of a static library's links become those of its users.
+if(PROJECT_IS_TOP_LEVEL AND CMAKE_BUILD_TYPE STREQUAL "Debug")
     include(CheckLinkerFlag)
     foreach(linker lld gold)
         check_linker_flag(CXX -fuse-ld=${linker} COROZK_HAS_LINKER_${linker})
