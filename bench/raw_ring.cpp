@@ -152,6 +152,7 @@ void raw_ring::step() {
     std::array<epoll_event, 64> ready{};
     int count =
         ::epoll_wait(epoll_, ready.data(), static_cast<int>(ready.size()), longest_sleep_ms);
+    heard_ = heard_ || count > 0;
     for (int i = 0; i < count; ++i) {
         const epoll_event& e = ready[static_cast<std::size_t>(i)];
         seat& s = *static_cast<seat*>(e.data.ptr);
@@ -169,8 +170,12 @@ void raw_ring::step() {
     }
     if (auto now = clock::now(); now - refreshed_at_ > refresh_interval) {
         refreshed_at_ = now;
-        for (auto& s : seats_)
+        const bool silent = !std::exchange(heard_, false);
+        for (auto& s : seats_) {
+            if (silent)
+                s->nudge();
             refresh(*s);
+        }
     }
 }
 

@@ -66,6 +66,7 @@ private:
     std::size_t holder_ = 0;  ///< the number of the contender whose turn it is
     clock::time_point told_at_{};
     clock::time_point refreshed_at_{};
+    bool heard_ = true;  ///< anything since then
     std::vector<std::unique_ptr<contender>> contenders_;
     std::vector<std::unique_ptr<seat>> seats_;  // when they close they still tell the contenders
 };

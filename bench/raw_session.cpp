@@ -16,6 +16,8 @@ raw_session& session_of(const void* context) {
     return *const_cast<raw_session*>(static_cast<const raw_session*>(context));
 }
 
+void on_nudged(int, const struct Stat*, const void*) {}
+
 void on_log(const char*) {}  // that nobody answers is said once, by us
 
 }  // namespace
@@ -41,6 +43,11 @@ void raw_session::answer(int code) {
 void raw_session::synchronise(const std::string& path) {
     ++started;
     expect(::zoo_async(handle, path.c_str(), on_name, this), "sync");
+}
+
+void raw_session::nudge() {
+    if (connected)
+        expect(::zoo_aexists(handle, "/", 0, on_nudged, nullptr), "exists");
 }
 
 void raw_session::on_event(zhandle_t*, int type, int state, const char*, void* context) {
@@ -71,7 +78,7 @@ void raw_session::on_nothing(int code, const void* context) {
 
 void step(std::span<raw_session* const> sessions, clock::time_point until) {
     std::array<pollfd, 4> polled{};
-    clock::duration patience = std::chrono::seconds(1);
+    clock::duration patience = long_silence;
     for (std::size_t i = 0; i < sessions.size(); ++i) {
         int interest = 0;
         timeval limit{};
@@ -91,7 +98,7 @@ void step(std::span<raw_session* const> sessions, clock::time_point until) {
     timespec timeout{};
     timeout.tv_sec = std::chrono::duration_cast<std::chrono::seconds>(patience).count();
     timeout.tv_nsec = (patience % std::chrono::seconds(1)).count();
-    ::ppoll(polled.data(), sessions.size(), &timeout, nullptr);
+    const bool silent = ::ppoll(polled.data(), sessions.size(), &timeout, nullptr) == 0;
     for (std::size_t i = 0; i < sessions.size(); ++i) {
         int ready = 0;
         if (polled[i].revents & (POLLIN | POLLHUP | POLLERR))
@@ -99,6 +106,8 @@ void step(std::span<raw_session* const> sessions, clock::time_point until) {
         if (polled[i].revents & POLLOUT)
             ready |= ZOOKEEPER_WRITE;
         ::zookeeper_process(sessions[i]->handle, ready);
+        if (silent && patience == long_silence)
+            sessions[i]->nudge();
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include <zookeeper/zookeeper.h>
 
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -32,12 +33,20 @@ struct raw_session {
     /// Asks that its server knows everything that was done before; of several they differ.
     void synchronise(const std::string& path);
 
+    /// Sends a request that is not counted. A server of an ensemble may leave a response until the
+    /// next request arrives (ZOOKEEPER-4537, mended in 3.8.1), and the C client sends no ping while
+    /// it waits for one.
+    void nudge();
+
     static void on_event(zhandle_t*, int type, int state, const char*, void* context);
     static void on_name(int code, const char*, const void* context);
     static void on_stat(int code, const struct Stat*, const void* context);
     static void on_names(int code, const struct String_vector*, const void* context);
     static void on_nothing(int code, const void* context);
 };
+
+/// When nothing has come for so long, the sessions that somebody waits for are nudged.
+constexpr std::chrono::milliseconds long_silence{500};
 
 /// Waits until something can be done for one of them, at most four, and does it; at the longest
 /// until then.
