@@ -3,6 +3,7 @@
 #include "corozk/testing/server.hpp"
 
 #include "corozk/testing/admin.hpp"
+#include "corozk/testing/class_archive.hpp"
 #include "corozk/testing/error.hpp"
 #include "corozk/testing/eventually.hpp"
 #include "corozk/testing/four_letter.hpp"
@@ -11,6 +12,9 @@
 
 #include <arpa/inet.h>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -99,6 +103,39 @@ TEST_CASE("ticks, properties and configuration lines reach the server") {
         return !session.exists("/container") && !session.exists("/ttl");
     });
     CHECK(raw_session{zk.port(), {.session_timeout = 100s}}.negotiated_timeout() == 100s);
+}
+
+TEST_CASE("a class archive is used where it fits") {
+    temporary_directory folder;
+    const auto place = folder.path() / "archive";
+    std::filesystem::create_directory(place);
+    const auto file = place / "classes.jsa";
+    write_class_archive(file);
+    REQUIRE(std::filesystem::file_size(file) > 1'000'000);
+    CHECK(std::distance(std::filesystem::directory_iterator(place), {}) == 1);
+    const std::string tell = "-Xlog:class+load";
+    const std::string archived = "QuorumPeerMain source: shared objects file (top)";
+    {
+        server zk{{.java_properties = {tell}, .class_archive = file}};
+        CHECK(zk.log_tail(100'000).find(archived) != std::string::npos);
+    }
+    // As the benchmark starts them.
+    {
+        server zk{{.heap = "-Xmx256m",
+                   .java_properties = {tell, "-XX:-UseSerialGC", "-XX:+UseG1GC"},
+                   .quick_start = false,
+                   .class_archive = file}};
+        CHECK(zk.log_tail(100'000).find(archived) != std::string::npos);
+    }
+    std::filesystem::remove(file);
+    std::ofstream{file} << "something else";
+    server zk{{.java_properties = {tell}, .class_archive = file}};
+    CHECK(zk.log_tail(100'000).find(archived) == std::string::npos);
+}
+
+TEST_CASE("a class archive that cannot be written is an error") {
+    CHECK_THROWS_WITH(write_class_archive("/nowhere/classes.jsa"),
+                      Catch::Contains("no class archive"));
 }
 
 TEST_CASE("a session without pings expires") {

@@ -73,6 +73,13 @@ std::string find_java(const server_options& options) {
     return ::access(usual, X_OK) == 0 ? usual : "java";
 }
 
+fs::path class_archive(const server_options& options) {
+    if (!options.class_archive.empty()) {
+        return options.class_archive;
+    }
+    return from_environment("COROZK_TEST_CLASS_ARCHIVE");
+}
+
 std::string class_path(const server_options& options) {
     fs::path where = options.jar_directory;
     if (where.empty()) {
@@ -211,6 +218,9 @@ std::vector<std::string> server::command_line() const {
         find_java(options_), options_.heap, "-XX:+UseSerialGC", "-Xshare:auto", "-XX:-UsePerfData"};
     if (options_.quick_start) {
         line.emplace_back("-XX:TieredStopAtLevel=1");
+    }
+    if (const fs::path archive = class_archive(options_); fs::is_regular_file(archive)) {
+        line.push_back("-XX:SharedArchiveFile=" + archive.native());
     }
     line.push_back("-Dlog4j.configuration=file:" + (directory() / "log4j.properties").native());
     for (const auto& property : options_.java_properties) {

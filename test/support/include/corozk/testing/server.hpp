@@ -47,6 +47,9 @@ struct server_options {
     /// Where the jars of Debian's packages are; empty means $COROZK_TEST_JARS, else
     /// /usr/share/java.
     std::filesystem::path jar_directory = {};
+    /// What write_class_archive() has written; empty means $COROZK_TEST_CLASS_ARCHIVE. Java starts
+    /// without it if it is not there, or is one of other classes.
+    std::filesystem::path class_archive = {};
     /// The number of this member of an ensemble; 0 for a standalone server.
     int member_id = 0;
 };
