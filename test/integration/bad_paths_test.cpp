@@ -301,6 +301,10 @@ TEST_CASE("refusals: the log says what is wrong with an option or an argument, a
         auto [mixed_ec, mix] = co_await mixed.acquire(as_tuple());
         refused(mixed_ec, errc::bad_option, "\"" + path + "\" is of another client");
         co_await other.close();
+        multi_lock below(zk);
+        below.add(lock(zk.below("/view"), path));
+        auto [below_ec, of_both] = co_await below.acquire(as_tuple());
+        refused(below_ec, errc::bad_option, "another view of this one (client::below)");
         commit_coordinator vote(zk, path);
         std::vector<std::string> no_sites;
         auto [sites_ec] = co_await vote.begin(no_sites, "", as_tuple());

@@ -92,8 +92,9 @@ public:
      * @completes `void(error_code, multi_ownership)`
      *
      * @errors `errc::would_deadlock`: a path was added twice. `errc::bad_option`: no parts, or
-     * parts of another client. `errc::ownership_lost`: a part was lost while waiting for another
-     * one. Otherwise those of the parts. No node remains after an error.
+     * parts of another client, or of another view of this one. `errc::ownership_lost`: a part was
+     * lost while waiting for another one. Otherwise those of the parts. No node remains after an
+     * error.
      *
      * @cancellation Terminal, partial, total: completes at once. Everything acquired or requested
      * is reliably released; a simultaneous grant is either delivered or released.

@@ -154,8 +154,11 @@ void multi_lock::start_acquire(const session_ptr& s,
         if (!ec && !part.owner())
             ec = errc::closed;
         if (!ec && part.owner() != s) {
-            ec = detail::port_of(*s).reject(
-                errc::bad_option, "multi_lock: \"", part.path(), "\" is of another client");
+            ec = detail::port_of(*s).reject(errc::bad_option,
+                                            "multi_lock: \"",
+                                            part.path(),
+                                            "\" is of another client, or of another view of this "
+                                            "one (client::below)");
         }
     }
     if (auto twice = named_twice(paths); !ec && twice) {
