@@ -128,6 +128,9 @@ void stage::start_ensemble(const testing::server_options& member) {
     o.size = static_cast<std::size_t>(settings_.servers);
     o.observers = settings_.observers;
     o.member = member;
+    // As in ZooKeeper's sample configuration: a new leader may wait in vain for so many ticks
+    // (ZOOKEEPER-4685), and sessions should outlive that.
+    o.init_limit = 10;
     if (lag().count() > 0) {
         o.quorum_route = [this](std::size_t asks, std::size_t whom, std::uint16_t port) {
             return late_route(asks, whom, port);

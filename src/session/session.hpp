@@ -169,7 +169,7 @@ private:
     expiry_clock clock_;
     agenda agenda_;
     session_timers timers_;
-    time_point last_look_{};  ///< at what the timer is for
+    time_point last_look_{};  ///< by `on_timer`
     client_counters counters_;
 
     struct user_calls {
