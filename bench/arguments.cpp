@@ -294,6 +294,12 @@ constexpr std::array options{
            [](settings& s, std::string_view v) {
                s.budget = std::chrono::seconds(to_number(v, 1, 100'000));
            }},
+    option{"--duration",
+           "S",
+           "for how many seconds (default 600)",
+           [](settings& s, std::string_view v) {
+               s.duration = std::chrono::seconds(to_number(v, 1, million));
+           }},
     option{"--items",
            "N",
            "how many items go through the queue (default 5000)",

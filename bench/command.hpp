@@ -52,6 +52,7 @@ command systems_command();
 boost::asio::awaitable<void> run_floor(job& j);
 boost::asio::awaitable<void> run_handover(job& j);
 boost::asio::awaitable<void> run_herd(job& j);
+boost::asio::awaitable<void> run_endure(job& j);
 boost::asio::awaitable<void> run_load(job& j);
 void check_load(const settings& s);
 boost::asio::awaitable<void> run_uncontended(job& j);

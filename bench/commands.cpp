@@ -32,6 +32,12 @@ void defaults_of_load(settings& s) {
     s.repeat = 1;
 }
 
+void defaults_of_endure(settings& s) {
+    s.waiters = {1'000};
+    s.sessions = 100;
+    s.repeat = 1;
+}
+
 void defaults_of_semaphore(settings& s) {
     s.limits = {1, 10, 100};
     s.waiters = {1'000};
@@ -203,6 +209,20 @@ std::span<const command> all_commands() {
             defaults_of_load,
             run_load,
             check_load},
+        command{
+            "endure",
+            "hand-overs for minutes or hours: whether memory, descriptors and threads stay as they "
+            "are",
+            "As many coroutines as --waiters says, spread over --sessions sessions, pass a lock on "
+            "and queue again, for --duration seconds. Shown for each of 24 parts of that time: "
+            "hand-overs, their latency and requests, and the least that this process occupied. "
+            "Something "
+            "grows if in the last quarter of the time it is always more than it was at any time in "
+            "the second (memory by more than one per cent); then the exit code is 1. Six hours are "
+            "--duration 21600.",
+            {"--duration", "--waiters", "--sessions"},
+            defaults_of_endure,
+            run_endure},
         command{
             "queue",
             "items per second through a queue: put, take, and consume with acknowledgement",

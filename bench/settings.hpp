@@ -49,8 +49,9 @@ struct settings {
     std::size_t watches = 50'000;
     std::string only;  ///< of the cases of stall, those whose name contains this
     std::size_t releases = 30;
-    std::chrono::seconds budget{30};  ///< of each row of herd, and each repetition
-    std::vector<std::size_t> loads;   ///< per cent of the servers' capacity that others use
+    std::chrono::seconds budget{30};     ///< of each row of herd, and each repetition
+    std::chrono::seconds duration{600};  ///< of `endure`
+    std::vector<std::size_t> loads;      ///< per cent of the servers' capacity that others use
     std::size_t locks = 1;
     std::vector<std::string> peers;
     std::vector<std::string> systems;   ///< of `systems` and `safety`

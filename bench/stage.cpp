@@ -46,6 +46,8 @@ testing::server_options options_for(const settings& s) {
     o.java_properties = {"-XX:-UseSerialGC", "-XX:+UseG1GC"};
     o.where = s.on_disk ? testing::storage::disk : testing::storage::memory;
     o.quick_start = false;
+    // For hours the logs of all changes would take tens of gigabytes.
+    o.config_lines = {"autopurge.snapRetainCount=3", "autopurge.purgeInterval=1"};
     o.log_level = "WARN";
     return o;
 }

@@ -2,7 +2,9 @@
 #include "usage.hpp"
 
 #include <ctime>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <malloc.h>
 #include <sstream>
 #include <string>
@@ -36,6 +38,12 @@ double usage::resident_bytes() {
     double resident = 0;
     file >> total >> resident;
     return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
+}
+
+std::size_t usage::descriptors() {
+    std::filesystem::directory_iterator all("/proc/self/fd");
+    // One of them is the iterator's.
+    return static_cast<std::size_t>(std::distance(begin(all), end(all))) - 1;
 }
 
 std::size_t usage::threads() {

@@ -21,6 +21,9 @@ double heap_bytes();
 /// Bytes of memory that the process occupies, after giving back what malloc does not use.
 double resident_bytes();
 
+/// Open descriptors.
+std::size_t descriptors();
+
 std::size_t threads();
 
 /// Of another process; 0 if there is none.

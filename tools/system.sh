@@ -37,7 +37,8 @@ copy_source() {
 # command alone.
 inside_system() {
     # shellcheck disable=SC2016 # expanded by that shell
-    unshare --mount sh -c 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
+    unshare --mount sh -c 'mkdir -p "$0/proc" && mount -t proc proc "$0/proc" &&
+        mount --rbind /dev "$0/dev" &&
         exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
         DEBIAN_FRONTEND=noninteractive "$@"' "$@"
 }

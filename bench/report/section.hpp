@@ -32,6 +32,7 @@ const section* find_section(std::string_view workload);
 section handover_section();
 section herd_section();
 section load_section();
+section endure_section();
 section semaphore_section();
 section judge_section();
 section many_section();

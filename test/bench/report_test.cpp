@@ -79,6 +79,33 @@ TEST_CASE("report: load has p50 and p99 over the load") {
     CHECK(contains(script, "hand-over, p99"));
 }
 
+TEST_CASE("report: what a process occupies is shown over the time") {
+    reported r;
+    array rows;
+    for (int percent : {50, 100}) {
+        rows.push_back(object{{"workload", "endure"},
+                              {"implementation", "ours"},
+                              {"recipe", "lock"},
+                              {"case", "after " + std::to_string(3 * percent) + " s"},
+                              {"passed_percent", percent},
+                              {"waiters", 1'000},
+                              {"sessions", 100},
+                              {"handovers_per_s", 2'817},
+                              {"handover_us", quantiles(311, 2'000)},
+                              {"heap_bytes", 3'250'000},
+                              {"resident_bytes", 21'000'000},
+                              {"descriptors", 414},
+                              {"threads", 2}});
+    }
+    REQUIRE(r.make(rows) == 0);
+    std::string section = r.section("For a long time");
+    CHECK(contains(section, "<td>corozk, after 150 s</td><td>2,817</td><td>311 \u00b5s</td>"));
+    CHECK(contains(section, "<td>414</td>"));
+    CHECK(contains(r.script("endure-memory-lock-100"), "\n100 21000000\n"));
+    CHECK(contains(r.script("endure-handovers-lock-100"), "\n50 0.000311\n"));
+    CHECK(contains(r.script("endure-handles-lock-100"), "\n50 414\n"));
+}
+
 TEST_CASE("report: the paper's times are beside those of the recipes") {
     reported r;
     array rows;
@@ -185,6 +212,7 @@ TEST_CASE("report: every other command has a section") {
          "591 \u00b5s"},
         {"2pc", {{"messages", 94}}, "Two-phase commit", "94"},
         {"cache", {{"latency_us", quantiles(413, 900)}}, "Caches", "413 \u00b5s"},
+        {"endure", {{"handovers_per_s", 2'817}}, "For a long time", "2,817"},
         {"sizing", {{"predicted_load", 0.125}}, "What your servers can take", "12.5 %"},
         {"floor", {{"create_us", quantiles(151, 900)}}, "The floor", "151 \u00b5s"},
         {"uncontended",

@@ -14,10 +14,11 @@ using namespace corozk::testing;
 
 namespace {
 
-const std::vector<std::string> commands{
-    "demo",        "judge",     "watch",   "safety", "systems", "floor", "handover", "herd",
-    "queue",       "semaphore", "counter", "2pc",    "barrier", "cache", "compare",  "report",
-    "uncontended", "ops",       "network", "many",   "stall",   "load",  "paper",    "sizing"};
+const std::vector<std::string> commands{"demo",    "judge",       "watch",   "safety",  "systems",
+                                        "floor",   "handover",    "herd",    "queue",   "semaphore",
+                                        "counter", "2pc",         "barrier", "cache",   "compare",
+                                        "report",  "uncontended", "ops",     "network", "many",
+                                        "stall",   "load",        "paper",   "sizing",  "endure"};
 
 bool is_picture(const std::string& svg) {
     return svg.find("<svg") != std::string::npos && svg.find("</svg>") != std::string::npos &&
@@ -258,6 +259,30 @@ TEST_CASE("a lock is looked at while others use the servers") {
     }
     CHECK(rows[0].as_object().at("load_per_s").to_number<double>() == 0);
     CHECK(rows[1].as_object().at("load_per_s").to_number<double>() > 0);
+}
+
+TEST_CASE("hand-overs go on and on, and what the process occupies is looked at") {
+    bench_run bench;
+    int code = bench.run_small("endure", {"--duration", "5", "--waiters", "10", "--sessions", "3"});
+    INFO(bench.out());
+    // So short a time may be too short for memory to settle: 1 says that something grows.
+    REQUIRE((code == 0 || code == 1));
+    CHECK((code == 1) == (bench.out().find("GROWS") != std::string::npos));
+    auto rows = bench.rows();
+    REQUIRE(rows.size() == 24);
+    for (const auto& value : rows) {
+        const auto& row = value.as_object();
+        INFO(boost::json::serialize(row));
+        CHECK(row.at("handovers_per_s").to_number<double>() > 0);
+        CHECK(figure(row, "handover_us", "p99") >= figure(row, "handover_us", "p50"));
+        CHECK(row.at("threads").to_number<double>() >= 1);
+        CHECK(row.at("descriptors").to_number<double>() > 3);
+        CHECK(row.at("resident_bytes").to_number<double>() >
+              row.at("heap_bytes").to_number<double>());
+    }
+    CHECK(rows[23].as_object().at("passed_percent").to_number<double>() == 100);
+    CHECK(rows[23].as_object().at("descriptors") == rows[12].as_object().at("descriptors"));
+    CHECK(rows[23].as_object().at("threads") == rows[12].as_object().at("threads"));
 }
 
 TEST_CASE("the servers' load is predicted from what they cost") {
