@@ -53,6 +53,7 @@ boost::asio::awaitable<void> run_floor(job& j);
 boost::asio::awaitable<void> run_handover(job& j);
 boost::asio::awaitable<void> run_herd(job& j);
 boost::asio::awaitable<void> run_endure(job& j);
+void check_endure(const settings& s);
 boost::asio::awaitable<void> run_load(job& j);
 void check_load(const settings& s);
 boost::asio::awaitable<void> run_uncontended(job& j);

@@ -222,7 +222,8 @@ std::span<const command> all_commands() {
             "--duration 21600.",
             {"--duration", "--waiters", "--sessions"},
             defaults_of_endure,
-            run_endure},
+            run_endure,
+            check_endure},
         command{
             "queue",
             "items per second through a queue: put, take, and consume with acknowledgement",

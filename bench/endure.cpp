@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "arguments.hpp"
 #include "command.hpp"
 #include "contest_rows.hpp"
 #include "crew.hpp"
@@ -171,7 +172,8 @@ boost::asio::awaitable<void> run_endure(job& j) {
     j.output = heading(j) + "\n" + table_of_samples(j.results);
     j.output += fmt::format(
         "\n{} coroutines on {} sessions pass one lock on, and queue again; every grant is checked. "
-        "Each row is of the time since the one before; memory, descriptors and threads are the least "
+        "Each row is of the time since the one before; memory, descriptors and threads are the "
+        "least "
         "that this process occupied in it\n",
         count_text(j.wanted.waiters.front()),
         count_text(j.wanted.sessions));
@@ -180,6 +182,18 @@ boost::asio::awaitable<void> run_endure(job& j) {
                     : "GROWS, the last quarter of the time beside the second: " + grown + "\n";
     if (!grown.empty())
         j.exit_code = 1;
+}
+
+void check_endure(const settings& s) {
+    const char* problem = nullptr;
+    if (s.waiters.size() != 1)
+        problem = "--waiters is one number";
+    else if (s.waiters.front() < 2)
+        problem = "--waiters: a lock is passed on between two at the least";
+    else if (s.repeat > 1)
+        problem = "--repeat: it runs once; how long, --duration says";
+    if (problem)
+        throw usage_error(fmt::format("endure: {}\nSee corozk-bench endure --help.", problem));
 }
 
 }  // namespace corozk::bench

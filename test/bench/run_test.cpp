@@ -263,6 +263,10 @@ TEST_CASE("a lock is looked at while others use the servers") {
 
 TEST_CASE("hand-overs go on and on, and what the process occupies is looked at") {
     bench_run bench;
+    CHECK(bench.run_small("endure", {"--waiters", "10,20"}) == 2);
+    CHECK(bench.run_small("endure", {"--waiters", "1"}) == 2);
+    CHECK(bench.run_small("endure", {"--repeat", "2"}) == 2);
+    CHECK(bench.out().find("--duration says") != std::string::npos);
     int code = bench.run_small("endure", {"--duration", "5", "--waiters", "10", "--sessions", "3"});
     INFO(bench.out());
     // So short a time may be too short for memory to settle: 1 says that something grows.
@@ -270,17 +274,18 @@ TEST_CASE("hand-overs go on and on, and what the process occupies is looked at")
     CHECK((code == 1) == (bench.out().find("GROWS") != std::string::npos));
     auto rows = bench.rows();
     REQUIRE(rows.size() == 24);
+    double handovers = 0;
     for (const auto& value : rows) {
         const auto& row = value.as_object();
         INFO(boost::json::serialize(row));
-        CHECK(row.at("handovers_per_s").to_number<double>() > 0);
+        handovers += figure(row, "handovers_per_s");
         CHECK(figure(row, "handover_us", "p99") >= figure(row, "handover_us", "p50"));
-        CHECK(row.at("threads").to_number<double>() >= 1);
-        CHECK(row.at("descriptors").to_number<double>() > 3);
-        CHECK(row.at("resident_bytes").to_number<double>() >
-              row.at("heap_bytes").to_number<double>());
+        CHECK(figure(row, "threads") >= 1);
+        CHECK(figure(row, "descriptors") > 3);
+        CHECK(figure(row, "resident_bytes") > figure(row, "heap_bytes"));
     }
-    CHECK(rows[23].as_object().at("passed_percent").to_number<double>() == 100);
+    CHECK(handovers > 0);
+    CHECK(figure(rows[23].as_object(), "passed_percent") == 100);
     CHECK(rows[23].as_object().at("descriptors") == rows[12].as_object().at("descriptors"));
     CHECK(rows[23].as_object().at("threads") == rows[12].as_object().at("threads"));
 }

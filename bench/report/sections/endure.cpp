@@ -16,7 +16,8 @@ section endure_section() {
         "process occupied in each: bytes that malloc has handed out, resident memory, descriptors, "
         "threads.";
     s.reading =
-        "Lines that stay level after the first quarter. Memory that grows steadily is a leak, however "
+        "Lines that stay level after the first quarter. Memory that grows steadily is a leak, "
+        "however "
         "slow; latencies that grow say that something is searched that gets longer.";
     s.labels = {"case"};
     s.columns = {{"hand-overs/s", "handovers_per_s", count_text},
