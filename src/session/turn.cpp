@@ -257,6 +257,7 @@ void session::send_queued() {
         ++counters_.requests;
         if (op.code == op_code::children)
             ++counters_.listings;
+        liveness_.last_sent = sent_at;
         // Before the C client's socket is full.
         if (i % sends_per_flush == sends_per_flush - 1)
             link_.flush();
@@ -317,14 +318,13 @@ void session::arm_timer() {
                                closing_.deadline(),
                                traffic_.deadline(queue_patience()),
                                traffic_.resumes_at(),
-                               timers_.first(),
-                               heartbeat_due()});
+                               timers_.first()});
     if (alive(status().generation))
         due = std::min(due, clock_.deadline());
     if (connection_made()) {
-        // Often enough for the C client to detect a silent server.
+        // Often enough for heartbeats and for the C client to detect a silent server.
         auto often = std::max<milliseconds>(connector_.timeout() / 10, milliseconds(10));
-        due = std::min(due, last_look_ + often);
+        due = std::min(due, liveness_.last_look + often);
     }
     timers_.wait(due, [self = shared_from_this()] { self->on_timer(); });
 }
@@ -333,12 +333,13 @@ void session::on_timer() {
     heed_fork();
     if (!agenda_.begin_turn())
         return;
-    last_look_ = now();
+    liveness_.last_look = now();
     if (past_deadline())
         session_lost(zk_errc::session_expired);
     advance();
     give_up_silent_server();
-    heartbeat();
+    if (connector_.open())
+        heartbeat();
     if (closing_.active())
         go_on_closing();
     traffic_.resume(now());
