@@ -6,7 +6,20 @@
 #include <semaphore.h>
 #include <string>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <system_error>
+#include <unistd.h>
+
+/// Asio sets a timer that is due at once to a nanosecond after the clock's start. Once libfaketime has
+/// moved that clock, it passes a negative time on, which the kernel refuses, so that the timer would
+/// never expire. This definition precedes libfaketime's.
+extern "C" int timerfd_settime(int timer,
+                               int flags,
+                               const itimerspec* time,
+                               itimerspec* before) noexcept {
+    return static_cast<int>(::syscall(SYS_timerfd_settime, timer, flags, time, before));
+}
 
 namespace corozk::bench {
 

@@ -234,7 +234,7 @@ void session::established() {
         clock_.hold();
     else
         clock_.start(connector_.attempt_started(), connector_.timeout());
-    liveness_.last_sent = now();
+    traffic_.connected(now());
     ++counters_.connects;
     if (fresh) {
         for (const auth_info& auth : options_.auth) {
@@ -249,10 +249,11 @@ void session::established() {
         verify_chroot();
 }
 
-/// Before queued requests, and before the session is open.
+/// Before queued requests, and even before the session is open.
 void session::submit_at_once(operation& op) {
     op.state = operation::progress::sent;
     op.sent_at = now();
+    op.sent_in = status().generation;
     if (!link_.client()->submit(op))
         return op.abandoned();
     link_.flush();
@@ -275,9 +276,7 @@ void session::verify_chroot() {
         connector_.verified(link_.read_only(), now());
         ready();
     };
-    operation& op = make_detached(op_code::exists, connector_.hosts().chroot, verified);
-    op.sent_in = status().generation;
-    submit_at_once(op);
+    submit_at_once(make_detached(op_code::exists, connector_.hosts().chroot, verified));
 }
 
 void session::ready() {
@@ -359,16 +358,17 @@ void session::give_up_silent_server() {
         link_.client()->abort();
 }
 
-/// Often enough to keep the session alive and to detect a silent server.
+/// When a heartbeat keeps the session alive: before the C client's own pings, whose responses it does
+/// not report.
+time_point session::heartbeat_due() const noexcept {
+    if (!connection_made() || !link_.connected())
+        return time_point::max();
+    return traffic_.heartbeat_due(connector_.timeout() * 3 / 10);
+}
+
 void session::heartbeat() {
-    const time_point current = now();
-    const operation* under_way = liveness_.heartbeat;
-    // Before the C client's own pings, whose responses it does not report.
-    if (under_way || current - liveness_.last_sent < connector_.timeout() * 3 / 10)
-        return;
-    auto answered = [this](operation&) { liveness_.heartbeat = nullptr; };
-    liveness_.heartbeat = &make_detached(op_code::exists, "/", answered);
-    start(*liveness_.heartbeat);
+    if (heartbeat_due() <= now())
+        submit_at_once(make_detached(op_code::exists, "/", [](operation&) {}));
 }
 
 /// The server closes each connection after the first request, so that retries would never succeed.

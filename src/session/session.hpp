@@ -127,6 +127,7 @@ private:
     void refused_for_good(error_code reason);
     void submit_at_once(operation& op);
     void give_up_silent_server();
+    time_point heartbeat_due() const noexcept;
     void heartbeat();
     bool connection_made() const noexcept;
     bool past_deadline() const noexcept;
@@ -168,6 +169,7 @@ private:
     expiry_clock clock_;
     agenda agenda_;
     session_timers timers_;
+    time_point last_look_{};  ///< by `on_timer`
     client_counters counters_;
 
     struct user_calls {
@@ -186,12 +188,6 @@ private:
         std::vector<std::unique_ptr<quorum_question>> quorum;
         std::unique_ptr<ensemble_follower> ensemble;  ///< if the options say so
     } inquiries_;
-
-    struct liveness {
-        time_point last_sent{};
-        time_point last_look{};
-        operation* heartbeat = nullptr;  ///< in flight
-    } liveness_;
 };
 
 }  // namespace corozk::detail

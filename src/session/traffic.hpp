@@ -8,6 +8,7 @@
 #include <boost/intrusive/list.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <vector>
 
@@ -19,6 +20,9 @@ class traffic {
 public:
     // More would only increase buffers, as the server is the bottleneck.
     static constexpr std::size_t max_in_flight = 2048;
+
+    /// How long a response may take before the server is sent another request.
+    static constexpr std::chrono::seconds patience{1};
 
     // Requests.
     void queue(operation& op) noexcept { queued_.push_back(op); }
@@ -41,7 +45,11 @@ public:
     void mark_sent(operation& op) noexcept {
         sent_.push_back(op);
         ++in_flight_;
+        last_sent_ = op.sent_at;
     }
+
+    /// Resets the time at which something was sent last.
+    void connected(time_point now) noexcept { last_sent_ = now; }
 
     /// The response is being dispatched.
     void mark_answered(operation& op) noexcept {
@@ -89,6 +97,17 @@ public:
         return sent_.empty() ? time_point::max() : sent_.front().sent_at;
     }
 
+    /// When another request is due: so that no more than `silence` passes between two, and sooner if
+    /// there is no response, since servers 3.6.0 to 3.8.0 may keep one back until another request
+    /// arrives (ZOOKEEPER-4537). More and more seldom, as the server may have too much to do.
+    time_point heartbeat_due(steady_clock::duration silence) const noexcept {
+        if (in_flight_ > 0) {
+            const steady_clock::duration asked_for = last_sent_ - unanswered_since();
+            silence = std::min(silence, std::max<steady_clock::duration>(patience, asked_for));
+        }
+        return last_sent_ + silence;
+    }
+
     std::size_t queued() const noexcept { return queued_.size(); }
     std::size_t in_flight() const noexcept { return in_flight_; }
 
@@ -132,6 +151,7 @@ private:
     list sent_;
     list refused_;
     std::size_t in_flight_ = 0;
+    time_point last_sent_{};
     time_point resumes_at_ = time_point::max();
     std::vector<arrival> arriving_;
     std::vector<arrival> batch_;  ///< being dispatched

@@ -257,7 +257,6 @@ void session::send_queued() {
         ++counters_.requests;
         if (op.code == op_code::children)
             ++counters_.listings;
-        liveness_.last_sent = sent_at;
         // Before the C client's socket is full.
         if (i % sends_per_flush == sends_per_flush - 1)
             link_.flush();
@@ -318,13 +317,14 @@ void session::arm_timer() {
                                closing_.deadline(),
                                traffic_.deadline(queue_patience()),
                                traffic_.resumes_at(),
-                               timers_.first()});
+                               timers_.first(),
+                               heartbeat_due()});
     if (alive(status().generation))
         due = std::min(due, clock_.deadline());
     if (connection_made()) {
-        // Often enough for heartbeats and for the C client to detect a silent server.
+        // Often enough for the C client to detect a silent server.
         auto often = std::max<milliseconds>(connector_.timeout() / 10, milliseconds(10));
-        due = std::min(due, liveness_.last_look + often);
+        due = std::min(due, last_look_ + often);
     }
     timers_.wait(due, [self = shared_from_this()] { self->on_timer(); });
 }
@@ -333,13 +333,12 @@ void session::on_timer() {
     heed_fork();
     if (!agenda_.begin_turn())
         return;
-    liveness_.last_look = now();
+    last_look_ = now();
     if (past_deadline())
         session_lost(zk_errc::session_expired);
     advance();
     give_up_silent_server();
-    if (connector_.open())
-        heartbeat();
+    heartbeat();
     if (closing_.active())
         go_on_closing();
     traffic_.resume(now());

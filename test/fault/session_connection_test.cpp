@@ -794,6 +794,61 @@ TEST_CASE("read-only: a server that falls silent before the chroot was verified 
     run_to_idle(context);
 }
 
+// As servers 3.6.0 to 3.8.0 may do (ZOOKEEPER-4537), here for ever.
+TEST_CASE("a response that the server keeps back until another request arrives is asked for") {
+    admin hand = observer();
+    if (!hand.exists("/kept"))
+        hand.plant("/kept");
+    fault_proxy proxy(the_server().port());
+    auto keep_next_response = [&] {
+        proxy.disarm_all();
+        const rule_id kept = proxy.arm(at_request(proxy.requests() + 1), hold_reply());
+        proxy.arm(at_request(proxy.requests() + 2),
+                  call_at_request([&proxy, kept](const frame_info&) { proxy.release(kept); }));
+    };
+    // Long before a heartbeat is due for the session, which is after 36 s.
+    auto soon = [](auto& of) -> awaitable<error_code> {
+        co_await eventually_async([&] { return of.done(); });
+        co_return of.error();
+    };
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        client_options options = quiet_options(proxy.hosts() + "/kept");
+        options.session_timeout = 120'000ms;
+        options.connect_timeout = 0ms;
+        options.close_timeout = 60'000ms;
+        client zk(co_await boost::asio::this_coro::executor, options);
+
+        keep_next_response();  // whether the chroot exists
+        outcome<> connected;
+        zk.connect(connected.handler());
+        error_code ec = co_await soon(connected);
+        CHECK_FALSE(ec);
+
+        // With the response to the heartbeat.
+        co_await eventually_async([&] { return zk.counters().in_flight == 0; });
+        keep_next_response();
+        outcome<stat> changed;
+        zk.set("/", "1", changed.handler());
+        ec = co_await soon(changed);
+        CHECK_FALSE(ec);
+
+        co_await eventually_async([&] { return zk.counters().in_flight == 0; });
+        keep_next_response();
+        outcome<stat> last;
+        outcome<> closed;
+        zk.set("/", "2", last.handler());
+        co_await eventually_async([&] { return zk.counters().in_flight == 1; });
+        zk.close(closed.handler());
+        ec = co_await soon(closed);
+        CHECK_FALSE(ec);
+        CHECK_FALSE(last.error());
+        CHECK(proxy.statistics().connections_accepted == 1);
+    });
+    run_to_idle(context);
+    CHECK(hand.data("/kept") == "2");
+}
+
 // The victim of the test below: a process of its own. What it sees goes to a file, a line each.
 TEST_CASE("child: tells what it sees", "[.]") {
     std::ofstream out(std::getenv("COROZK_TEST_OUTPUT"));

@@ -99,6 +99,35 @@ TEST_CASE("traffic: during a pause nothing is sent, and afterwards everything") 
     t.abandon();
 }
 
+TEST_CASE("traffic: a heartbeat is due after silence, and sooner while a response is missing") {
+    traffic t;
+    test_request a, b, c;
+    t.connected(start);
+    CHECK(t.heartbeat_due(12s) == start + 12s);
+    auto send = [&](test_request& op, time_point when) {
+        op.state = operation::progress::sent;
+        op.sent_at = when;
+        t.mark_sent(op);
+    };
+    send(a, start + 5s);
+    CHECK(t.heartbeat_due(12s) == start + 6s);
+    CHECK(t.heartbeat_due(600ms) == start + 5'600ms);
+    send(b, start + 6s);
+    CHECK(t.heartbeat_due(12s) == start + 7s);
+    // At 1, 2, 4, 8 s, but not more seldom than without a missing response.
+    send(c, start + 7s);
+    CHECK(t.heartbeat_due(12s) == start + 9s);
+    c.sent_at = start + 25s;
+    t.mark_answered(c);
+    send(c, start + 25s);
+    CHECK(t.heartbeat_due(12s) == start + 37s);
+    for (auto* op : {&a, &b, &c})
+        t.mark_answered(*op);
+    CHECK(t.heartbeat_due(12s) == start + 37s);
+    t.connected(start + 50s);
+    CHECK(t.heartbeat_due(12s) == start + 62s);
+}
+
 TEST_CASE("traffic: what is refused is answered in order, behind what has arrived") {
     traffic t;
     test_request a, b, c;
