@@ -295,7 +295,7 @@ public:
      *
      * @errors `zk_errc::node_exists`, `no_node` (the parent), `no_auth`,
      * `no_children_for_ephemerals`, `invalid_acl`, `errc::bad_option` (a TTL without a TTL mode, or
-     * vice versa).
+     * vice versa, or one above 2^40 - 1 ms).
      */
     template <class Token = default_token>
     auto create(std::string path,

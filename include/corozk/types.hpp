@@ -110,7 +110,7 @@ struct identity {
 struct create_options {
     create_mode mode = create_mode::persistent;  ///< Lifetime and naming.
 
-    /// For the two modes with a TTL only; at least 1 ms. Must be enabled at the server.
+    /// For the two modes with a TTL only; 1 ms to 2^40 - 1 ms. Must be enabled at the server.
     std::chrono::milliseconds ttl{0};
 
     /// Not owned: must outlive the call of the initiating function. Null means `open_acl()`.

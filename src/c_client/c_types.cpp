@@ -75,41 +75,4 @@ watch_event_type to_event_type(int type) noexcept {
     return watch_event_type::unknown;
 }
 
-multi_storage::multi_storage(const std::vector<transaction::step>& steps)
-    // All zero: the C client's initializers leave members unset.
-    : ops(steps.size()), results(steps.size()), stats(steps.size()), paths(steps.size()) {
-    for (std::size_t i = 0; i < steps.size(); ++i)
-        add(i, steps[i]);
-}
-
-void multi_storage::add(std::size_t i, const transaction::step& s) {
-    zoo_op_t& op = ops[i];
-    auto size = static_cast<int>(s.data.size());
-    switch (s.kind) {
-        case transaction::step_kind::create: {
-            acls.push_back(std::make_unique<c_acl>(s.entries));
-            constexpr std::size_t sequence_digits = 12;
-            paths[i].assign(s.path.size() + sequence_digits, '\0');
-            zoo_create_op_init(&op,
-                               s.path.c_str(),
-                               s.data.data(),
-                               size,
-                               acls.back()->get(),
-                               to_c_mode(s.mode),
-                               paths[i].data(),
-                               static_cast<int>(paths[i].size()));
-            break;
-        }
-        case transaction::step_kind::erase:
-            zoo_delete_op_init(&op, s.path.c_str(), s.version);
-            break;
-        case transaction::step_kind::set:
-            zoo_set_op_init(&op, s.path.c_str(), s.data.data(), size, s.version, &stats[i]);
-            break;
-        case transaction::step_kind::check:
-            zoo_check_op_init(&op, s.path.c_str(), s.version);
-            break;
-    }
-}
-
 }  // namespace corozk::detail

@@ -29,17 +29,6 @@ void on_void(int rc, const void* data) {
     arrive(operation_of(data), rc);
 }
 
-void on_string(int rc, const char*, const void* data) {
-    arrive(operation_of(data), rc);
-}
-
-void on_created(int rc, const char* path, const Stat* s, const void* data) {
-    operation& op = operation_of(data);
-    if (rc == ZOK)
-        op.answer = path;
-    arrive(op, rc, s);
-}
-
 void on_stat(int rc, const Stat* s, const void* data) {
     arrive(operation_of(data), rc, s);
 }
@@ -63,37 +52,6 @@ void on_children(int rc, const String_vector* names, const Stat* s, const void* 
             op.names.push_back(names->data[i]);
     }
     arrive(op, rc, s);
-}
-
-void on_acl(int rc, ACL_vector* list, Stat* s, const void* data) {
-    operation& op = operation_of(data);
-    op.entries.clear();
-    if (rc == ZOK) {
-        for (std::int32_t i = 0; i < list->count; ++i) {
-            const ACL& a = list->data[i];
-            op.entries.emplace_back(static_cast<permission>(a.perms), a.id.scheme, a.id.id);
-        }
-    }
-    arrive(op, rc, s);
-}
-
-void on_multi(int rc, const void* data) {
-    operation& op = operation_of(data);
-    multi_storage& m = *static_cast<multi_storage*>(op.foreign.get());
-    op.results.resize(m.results.size());
-    error_code reason = to_answer_error(rc);
-    for (std::size_t i = 0; i < m.results.size(); ++i) {
-        transaction_result& r = op.results[i];
-        const transaction::step& s = op.steps[i];
-        r.error = to_error(m.results[i].err);
-        if (reason)
-            continue;
-        if (s.kind == transaction::step_kind::create)
-            r.path = m.paths[i].c_str();
-        if (s.kind == transaction::step_kind::set)
-            r.stat = to_stat(m.stats[i]);
-    }
-    arrive(op, rc);
 }
 
 void on_watch(zhandle_t*, int type, int state, const char* path, void* context) {

@@ -9,13 +9,9 @@ namespace corozk::detail {
 
 // The requests' completions: `data` is the operation.
 void on_void(int rc, const void* data);
-void on_string(int rc, const char*, const void* data);
-void on_created(int rc, const char* path, const Stat* s, const void* data);
 void on_stat(int rc, const Stat* s, const void* data);
 void on_data(int rc, const char* value, int size, const Stat* s, const void* data);
 void on_children(int rc, const String_vector* names, const Stat* s, const void* data);
-void on_acl(int rc, ACL_vector* list, Stat* s, const void* data);
-void on_multi(int rc, const void* data);
 
 /// Watch and session events: `context` is the inbox.
 void on_watch(zhandle_t*, int type, int state, const char* path, void* context);

@@ -238,25 +238,8 @@ bool handle::submit(operation& op) {
     watcher_fn watcher = op.watch && !op.covered ? &on_watch : nullptr;
     void* context = &inbox_;
     const char* path = op.path.c_str();
-    auto size = static_cast<int>(op.data.size());
-    op.answer.clear();
-    op.names.clear();
     int rc = ZUNIMPLEMENTED;
     switch (op.code) {
-        case op_code::create: {
-            c_acl list(op.entries);
-            int mode = to_c_mode(op.mode);
-            std::int64_t ttl = op.ttl.count() > 0 ? op.ttl.count() : -1;
-            rc = zoo_acreate2_ttl(
-                zh_, path, op.data.data(), size, list.get(), mode, ttl, &on_created, data);
-            break;
-        }
-        case op_code::erase:
-            rc = zoo_adelete(zh_, path, op.version, &on_void, data);
-            break;
-        case op_code::set:
-            rc = zoo_aset(zh_, path, op.data.data(), size, op.version, &on_stat, data);
-            break;
         case op_code::get:
             rc = zoo_awget(zh_, path, watcher, context, &on_data, data);
             break;
@@ -266,50 +249,13 @@ bool handle::submit(operation& op) {
         case op_code::children:
             rc = zoo_awget_children2(zh_, path, watcher, context, &on_children, data);
             break;
-        case op_code::sync:
-            rc = zoo_async(zh_, path, &on_string, data);
-            break;
-        case op_code::get_acl:
-            rc = zoo_aget_acl(zh_, path, &on_acl, data);
-            break;
-        case op_code::set_acl: {
-            c_acl list(op.entries);
-            // The parameter is not const, but the C client only reads the list.
-            rc = zoo_aset_acl(
-                zh_, path, op.version, const_cast<ACL_vector*>(list.get()), &on_void, data);
-            break;
-        }
-        case op_code::multi: {
-            auto storage = std::make_shared<multi_storage>(op.steps);
-            multi_storage& m = *storage;
-            op.foreign = std::move(storage);
-            rc = zoo_amulti(zh_,
-                            static_cast<int>(m.ops.size()),
-                            m.ops.data(),
-                            m.results.data(),
-                            &on_multi,
-                            data);
-            break;
-        }
         case op_code::add_auth:
-            rc = zoo_add_auth(zh_, path, op.data.data(), size, &on_void, data);
+            rc = zoo_add_auth(
+                zh_, path, op.data.data(), static_cast<int>(op.data.size()), &on_void, data);
             break;
         case op_code::get_config:
             rc = zoo_awgetconfig(zh_, watcher, context, &on_data, data);
             break;
-        case op_code::reconfigure: {
-            auto text = [&](std::size_t i) -> const char* {
-                return op.arguments[i].empty() ? nullptr : op.arguments[i].c_str();
-            };
-            rc = zoo_areconfig(zh_, text(0), text(1), text(2), op.config_version, &on_data, data);
-            break;
-        }
-        case op_code::read_all:
-        case op_code::ephemerals:
-        case op_code::count_descendants:
-        case op_code::who_am_i:
-        case op_code::add_watch:
-            break;  // see `is_own`
         case op_code::remove_watches: {
             auto type = static_cast<ZooWatcherType>(op.version);
             // The completion parameter is declared as a pointer to a pointer to a function, but
@@ -323,6 +269,8 @@ bool handle::submit(operation& op) {
                 data);
             break;
         }
+        default:
+            break;  // see `is_own`
     }
     if (rc != ZOK) {
         op.error = to_error(rc);

@@ -272,8 +272,8 @@ void client::start_create(const impl_ptr& impl,
     const char* fault = path_problem(path, is_sequential(options.mode));
     if (!acceptable(impl, "create", path, fault, handler))
         return;
-    if (has_ttl(options.mode) != (options.ttl.count() > 0)) {
-        impl->log(log_level::warning, "create: a TTL and a mode with a TTL go together");
+    if (const char* problem = ttl_problem(options.mode, options.ttl)) {
+        impl->log(log_level::warning, std::string("create: ") + problem);
         return fail(impl, std::move(handler), errc::bad_option);
     }
     start_operation(
@@ -436,8 +436,8 @@ void client::start_commit(const impl_ptr& impl,
     for (const auto& step : steps.steps()) {
         if (!acceptable(impl, "commit", step.path, path_problem(step), handler))
             return;
-        if (has_ttl(step.mode) != (step.ttl.count() > 0)) {
-            impl->log(log_level::warning, "commit: a TTL and a mode with a TTL go together");
+        if (const char* problem = ttl_problem(step.mode, step.ttl)) {
+            impl->log(log_level::warning, std::string("commit: ") + problem);
             return fail(impl, std::move(handler), errc::bad_option);
         }
     }

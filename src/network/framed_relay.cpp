@@ -17,6 +17,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -93,6 +94,7 @@ public:
     void all_read() noexcept override { delivery_.nothing_left(); }
 
     void collect() override {
+        flush();
         std::size_t size = usual;
         while (stream_ && stream_->connected() && !stream_->congested()) {
             std::span<unsigned char> room = outgoing_.room(size);
@@ -107,12 +109,24 @@ public:
         }
     }
 
-    void request(std::string frame) override {
-        std::span bytes(reinterpret_cast<unsigned char*>(frame.data()), frame.size());
+    void request(std::string_view frame) override {
         if (!conversation_)
             return;
-        note(bytes, origin::own);
-        send(bytes);
+        own_.unsent.insert(own_.unsent.end(), frame.begin(), frame.end());
+        note(std::span(own_.unsent).last(frame.size()), origin::own);
+    }
+
+    void flush() override {
+        if (!own_.unsent.empty())
+            send(own_.unsent);
+        own_.unsent.clear();
+    }
+
+    void vouch_for_server() override {
+        // The response to a ping, which the C client accepts at any time.
+        static constexpr std::array<unsigned char, 20> pong{0, 0, 0, 16, 0xff, 0xff, 0xff, 0xfe};
+        if (std::exchange(own_.answered, false) && delivery_.all_read() && inner_.open())
+            delivery_.add(pong);
     }
 
     void report_events() noexcept override { reports_events_ = true; }
@@ -135,6 +149,8 @@ public:
         if (!delivery_.waits_for_memory() && !held_)
             incoming_.release(usual);
         outgoing_.release(usual);
+        if (own_.unsent.capacity() > usual)
+            own_.unsent = {};
         if (stream_)
             stream_->wait_for_input();
     }
@@ -181,6 +197,7 @@ public:
         conversation_.reset();
         incoming_.clear();
         outgoing_.clear();
+        own_ = {};
         delivery_.clear();
         held_.reset();
         sasl_.stop();
@@ -213,6 +230,9 @@ private:
     static constexpr std::size_t usual = 2048;
     static constexpr std::size_t many = 32UL * 1024;
 
+    /// What is read at most before the owner can do something else.
+    static constexpr std::size_t read_per_delivery = 4 * many;
+
     /// A request is about to be sent.
     void note(std::span<unsigned char> frame, origin from) {
         if (conversation_->awaited() == 0)
@@ -244,6 +264,8 @@ private:
             received_(what);
             if (what.what == reception::kind::event)
                 delivery_.add(frame);
+            else
+                own_.answered = true;
             check();
         }
     }
@@ -251,10 +273,13 @@ private:
     /// Reads and checks frames; what the C client may read becomes `checked_`.
     void receive() {
         std::size_t size = usual;
-        while (stream_ && delivery_.all_read() && !held_ && !refused_ && stream_->input()) {
+        std::size_t total = 0;
+        while (stream_ && delivery_.all_read() && !held_ && !refused_ && stream_->input() &&
+               total < read_per_delivery) {
             std::span<unsigned char> room = incoming_.room(size);
             std::size_t n = stream_->read(room);
             size = many;
+            total += n;
             incoming_.filled(n);
             bytes_.received += n;
             if (n == 0)
@@ -367,6 +392,7 @@ private:
                     .int32(static_cast<std::int32_t>(wire_op::sasl))
                     .buffer(sasl_.exchange->token());
                 this->request(framed(request.bytes()));
+                flush();
                 break;
             }
             case progress::done:
@@ -415,6 +441,12 @@ private:
         bool denied = false;  ///< by the server
     };
 
+    /// Requests that are not the C client's.
+    struct own_requests {
+        std::vector<unsigned char> unsent;
+        bool answered = false;  ///< one of them, since the C client was told
+    };
+
     /// From earlier connections.
     struct experience {
         server_abilities abilities;
@@ -430,6 +462,7 @@ private:
     std::optional<conversation> conversation_;
     frame_splitter incoming_;
     frame_splitter outgoing_{std::numeric_limits<std::int32_t>::max()};
+    own_requests own_;
     /// Until the C client has read all that came before.
     std::optional<std::pair<reception, std::span<unsigned char>>> held_;
     experience known_;

@@ -71,11 +71,10 @@ public:
 
     /// The frame follows the ones before it in memory, and stays there until `waits_for_memory`
     /// is false. @return false if it does not follow them
-    bool add(std::span<unsigned char> frame) noexcept {
+    bool add(bytes frame) noexcept {
         if (!unsent_.empty() && unsent_.data() + unsent_.size() != frame.data())
             return false;
-        unsent_ =
-            unsent_.empty() ? bytes(frame) : bytes(unsent_.data(), unsent_.size() + frame.size());
+        unsent_ = unsent_.empty() ? frame : bytes(unsent_.data(), unsent_.size() + frame.size());
         ++unread_;
         return true;
     }

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace corozk::detail {
 
@@ -73,11 +74,16 @@ public:
     /// The C client has read everything that there was.
     virtual void all_read() noexcept = 0;
 
-    /// Sends what the C client has written.
+    /// Sends what the C client has written, after all requests.
     virtual void collect() = 0;
 
-    /// Sends a request that does not come from the C client, after those that do.
-    virtual void request(std::string frame) = 0;
+    /// A request that does not come from the C client, after those that do. Sent by `flush`.
+    virtual void request(std::string_view frame) = 0;
+    virtual void flush() = 0;
+
+    /// Tells the C client that the server is alive, if there was a response to `request` since the last
+    /// call: it does not see them, and would give up the connection.
+    virtual void vouch_for_server() = 0;
 
     /// Events on this connection are reported, too, before the C client can read them.
     virtual void report_events() noexcept = 0;

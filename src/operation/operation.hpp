@@ -181,7 +181,6 @@ public:
 
     // While it is in the C client.
     std::vector<arrival>* inbox = nullptr;  ///< records the response
-    std::shared_ptr<void> foreign;          ///< storage for the results of a multi
 
 protected:
     ~operation() { detach(); }

@@ -3,6 +3,8 @@
 
 #include "operation/path.hpp"
 
+#include <cstdint>
+
 namespace corozk::detail {
 
 bool is_sequential(create_mode mode) noexcept {
@@ -14,6 +16,14 @@ bool is_sequential(create_mode mode) noexcept {
 bool has_ttl(create_mode mode) noexcept {
     return mode == create_mode::persistent_with_ttl ||
            mode == create_mode::persistent_sequential_with_ttl;
+}
+
+const char* ttl_problem(create_mode mode, std::chrono::milliseconds ttl) noexcept {
+    // What is left in the server's number, which also marks the node as one with a TTL.
+    constexpr std::chrono::milliseconds longest{(std::int64_t{1} << 40) - 1};
+    if (has_ttl(mode) != (ttl.count() > 0))
+        return "a TTL and a mode with a TTL go together";
+    return ttl > longest ? "a TTL is at most 2^40 - 1 milliseconds (34 years)" : nullptr;
 }
 
 const char* path_problem(const transaction::step& step) noexcept {

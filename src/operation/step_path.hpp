@@ -4,6 +4,8 @@
 #include <corozk/transaction.hpp>
 #include <corozk/types.hpp>
 
+#include <chrono>
+
 namespace corozk::detail {
 
 /// Whether the server appends digits to the path.
@@ -11,6 +13,9 @@ bool is_sequential(create_mode mode) noexcept;
 
 /// Whether it needs a time to live.
 bool has_ttl(create_mode mode) noexcept;
+
+/// Why a node cannot be created with this TTL (0: none), or null if it can.
+const char* ttl_problem(create_mode mode, std::chrono::milliseconds ttl) noexcept;
 
 /// Why a step's path is invalid, or null if it is valid.
 const char* path_problem(const transaction::step& step) noexcept;

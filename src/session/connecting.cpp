@@ -254,7 +254,7 @@ void session::submit_at_once(operation& op) {
     op.state = operation::progress::sent;
     op.sent_at = now();
     op.sent_in = status().generation;
-    if (!link_.client()->submit(op))
+    if (!link_.submit_by_client(op))
         return op.abandoned();
     link_.flush();
     traffic_.mark_sent(op);

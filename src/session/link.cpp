@@ -9,6 +9,17 @@
 
 namespace corozk::detail {
 
+namespace {
+
+/// Of an earlier attempt.
+void forget_response(operation& op) {
+    op.answer.clear();
+    op.names.clear();
+    op.results.assign(op.steps.size(), {});
+}
+
+}  // namespace
+
 link::link(stream_factory& streams, std::vector<arrival>& inbox, relay::callback ready)
     : relay_(relay::make(streams,
                          std::move(ready),
@@ -30,12 +41,8 @@ void link::received(const reception& what) {
     }
 }
 
-bool link::own(const operation& op) const noexcept {
-    return is_own(op, relay_->abilities());
-}
-
 bool link::overtakes(const operation& op) const noexcept {
-    return own(op) || op.code == op_code::add_auth;
+    return is_own(op) || op.code == op_code::add_auth;
 }
 
 bool link::can_ask(const operation& op) const noexcept {
@@ -51,8 +58,9 @@ bool link::submit(operation& op) {
         op.error = zk_errc::unimplemented;
         return false;
     }
-    if (!own(op))
-        return client_->submit(op);
+    if (!is_own(op))
+        return submit_by_client(op);
+    forget_response(op);
     own_.push_back(&op);
     if (op.code == op_code::add_watch) {
         relay_->report_events();
@@ -62,9 +70,27 @@ bool link::submit(operation& op) {
     return true;
 }
 
+bool link::submit_by_client(operation& op) {
+    forget_response(op);
+    writing_ = writing::requests;
+    return client_->submit(op);
+}
+
 bool link::clear() {
-    relay_->collect();
     return !finish_writing() && relay_->carries();
+}
+
+void link::flush() {
+    relay_->flush();
+    if (writing_ != writing::requests)
+        return;
+    relay_->collect();
+    writing_ = writing::collected;
+}
+
+void link::look_after_client() {
+    relay_->vouch_for_server();
+    writing_ = writing::anything;
 }
 
 void link::close() {
@@ -83,6 +109,7 @@ bool link::start() {
     bool attached = relay_->attach(descriptor);
     client_->process(false, true);
     relay_->collect();
+    writing_ = writing::anything;
     return attached;
 }
 
@@ -96,6 +123,7 @@ void link::process() {
         return;
     allowance time;
     for (std::size_t i = 0; i < packets_per_turn && !time.spent() && relay_->deliver(); ++i) {
+        writing_ = writing::anything;
         switch (client_->process(true, false)) {
             case handle::progress::packet:
                 relay_->packet_read();
@@ -122,15 +150,18 @@ bool link::wait() {
 
 /// @return whether something is left
 bool link::finish_writing() {
+    if (writing_ == writing::nothing)
+        return false;
     // A read-only session's C client does not say so.
     bool left = read_only() || client_->wants_to_write();
-    if (!std::exchange(flushed_, false))
+    if (writing_ != writing::collected)
         relay_->collect();
     while (left && client_->open() && relay_->carries()) {
         client_->process(false, true);
         left = client_->wants_to_write();
         relay_->collect();
     }
+    writing_ = left || relay_->congested() ? writing::anything : writing::nothing;
     return left;
 }
 

@@ -4,6 +4,7 @@
 #include "c_client/handle.hpp"
 #include "network/relay.hpp"
 
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
@@ -62,9 +63,6 @@ public:
     /// Whether `process` has more to do.
     bool input() const noexcept { return relay_->input(); }
 
-    /// Whether the relay sends it, and not the C client.
-    bool own(const operation& op) const noexcept;
-
     /// Whether it may reach the server before, or even inside, requests that the C client has not yet
     /// written: ours, and credentials, which the C client puts first.
     bool overtakes(const operation& op) const noexcept;
@@ -76,20 +74,22 @@ public:
     /// @return false, with `op.error` set, if the C client rejects it, or the server does not know it
     bool submit(operation& op);
 
+    /// Passes it to the C client, even if the relay could send it.
+    bool submit_by_client(operation& op);
+
     /// Whether the server reads nothing at present.
     bool congested() const noexcept { return relay_->congested(); }
 
     /// Whether what overtakes may be sent: all requests of the C client were.
     bool clear();
 
-    /// Sends the requests that the C client was given.
-    void flush() {
-        relay_->collect();
-        flushed_ = true;
-    }
+    /// Sends the requests that were submitted.
+    void flush();
 
-    /// Lets the C client send pings and detect timeouts, and waits for input.
-    /// @return false if there is no connection, and none is being made
+    /// Lets the C client send pings and detect timeouts, with the next `wait`.
+    void look_after_client();
+
+    /// Waits for input. @return false if there is no connection, and none is being made
     bool wait();
 
     /// Whether the C client has written a part of a request only.
@@ -128,12 +128,20 @@ private:
     bool start();
     bool finish_writing();
 
+    /// What the C client may have written since the relay has collected all of it.
+    enum class writing : std::uint8_t {
+        nothing,
+        anything,   ///< it was called
+        requests,   ///< and submitted to
+        collected,  ///< then collected: it sends no ping now, but may not have written all
+    };
+
     std::unique_ptr<handle> client_;
     std::unique_ptr<relay> relay_;
     std::vector<arrival>& inbox_;
     std::deque<operation*> own_;  ///< requests sent by the relay
     bool fresh_ = true;           ///< no session was established with this C client
-    bool flushed_ = false;        ///< in this turn, in which the C client then sends no ping
+    writing writing_ = writing::nothing;
     bool reports_events_ = false;
     unsigned process_;  ///< the owner of the connection, by `forks()`
 };

@@ -75,14 +75,43 @@ void put_step(jute_writer& out, const transaction::step& step, const server_abil
     out.int32(step.version);
 }
 
-wire_op wire_op_of(op_code code) noexcept {
-    switch (code) {
+wire_op creation(create_mode mode, const server_abilities& server) noexcept {
+    if (has_ttl(mode))
+        return wire_op::create_ttl;
+    if (offered(mode, server) == create_mode::container)
+        return wire_op::create_container;
+    return server.knows(wire_op::create2) ? wire_op::create2 : wire_op::create;
+}
+
+wire_op wire_op_of(const operation& op, const server_abilities& server) noexcept {
+    switch (op.code) {
         case op_code::create:
-            return wire_op::create;
-        case op_code::remove_watches:
-            return wire_op::remove_watches;
+            return creation(op.mode, server);
+        case op_code::erase:
+            return wire_op::remove;
+        case op_code::set:
+            return wire_op::set_data;
+        case op_code::get:
+        case op_code::get_config:
+            return wire_op::get_data;
+        case op_code::exists:
+            return wire_op::exists;
+        case op_code::children:
+            return wire_op::get_children2;
+        case op_code::sync:
+            return wire_op::sync;
+        case op_code::get_acl:
+            return wire_op::get_acl;
+        case op_code::set_acl:
+            return wire_op::set_acl;
+        case op_code::multi:
+            return wire_op::multi;
+        case op_code::add_auth:
+            return wire_op::auth;
         case op_code::reconfigure:
             return wire_op::reconfig;
+        case op_code::remove_watches:
+            return wire_op::remove_watches;
         case op_code::read_all:
             return wire_op::multi_read;
         case op_code::ephemerals:
@@ -93,9 +122,16 @@ wire_op wire_op_of(op_code code) noexcept {
             return wire_op::who_am_i;
         case op_code::add_watch:
             return wire_op::add_watch;
-        default:
-            return wire_op::multi;
     }
+    return wire_op::error;
+}
+
+/// A member of a reconfiguration; the server takes null for none.
+void put_optional(jute_writer& out, const std::string& text) {
+    if (text.empty())
+        out.null();
+    else
+        out.buffer(text);
 }
 
 // --- responses -------------------------------------------------------------------------------
@@ -117,6 +153,29 @@ stat read_stat(jute_reader& in) noexcept {
     return s;
 }
 
+acl read_acl(jute_reader& in) {
+    acl entries;
+    for (std::int32_t n = in.int32(); n > 0; --n) {
+        const auto allowed = static_cast<permission>(in.int32());
+        std::string scheme(in.string());
+        entries.emplace_back(allowed, std::move(scheme), std::string(in.string()));
+    }
+    return entries;
+}
+
+name_list read_names(jute_reader& in) {
+    jute_reader ahead = in;
+    const std::int32_t count = ahead.int32();
+    std::size_t bytes = 0;
+    for (std::int32_t i = 0; i < count; ++i)
+        bytes += ahead.string().size();
+    name_list names;
+    names.reserve(static_cast<std::size_t>(in.int32()), bytes);
+    for (std::int32_t i = 0; i < count; ++i)
+        names.push_back(in.string());
+    return names;
+}
+
 /// The stat of a node, if the server does not send it: the response has the zxid of the creation.
 stat just_created(const operation& op, std::int64_t zxid, std::int64_t session_id) noexcept {
     stat s;
@@ -135,14 +194,14 @@ struct step_header {
     std::int32_t error;
 };
 
+/// The error of a transaction is that of the step that failed; those behind it were not tried.
 void read_transaction(operation& op, jute_reader in) {
-    op.results.resize(op.steps.size());
     for (transaction_result& result : op.results) {
         step_header header(in);
         switch (header.op) {
             case wire_op::error:
                 result.error = to_error(in.int32());
-                if (!op.error)
+                if (!op.error || op.error == zk_errc::runtime_inconsistency)
                     op.error = result.error;
                 break;
             case wire_op::create:
@@ -183,52 +242,73 @@ void read_reads(operation& op, jute_reader in) {
 }  // namespace
 
 bool can_be_asked(const operation& op, const server_abilities& server) noexcept {
-    auto ttl = [](const transaction::step& s) {
-        return s.kind == step_kind::create && has_ttl(s.mode);
-    };
-    bool timed = op.code == op_code::create ? has_ttl(op.mode)
-                                            : std::any_of(op.steps.begin(), op.steps.end(), ttl);
-    return server.knows(timed ? wire_op::create_ttl : wire_op_of(op.code));
+    const wire_op asked = wire_op_of(op, server);
+    return server.knows(asked) &&
+           std::none_of(op.steps.begin(), op.steps.end(), [&](const transaction::step& s) {
+               return s.kind == step_kind::create && has_ttl(s.mode) &&
+                      !server.knows(wire_op::create_ttl);
+           });
 }
 
-bool is_own(const operation& op, const server_abilities& server) noexcept {
+bool is_own(const operation& op) noexcept {
     switch (op.code) {
-        case op_code::create: {
-            bool container = op.mode == create_mode::container;
-            return !server.knows(container ? wire_op::create_container : wire_op::create2);
-        }
-        case op_code::read_all:
-        case op_code::ephemerals:
-        case op_code::count_descendants:
-        case op_code::who_am_i:
-        case op_code::add_watch:
-            return true;
+        case op_code::get:
+        case op_code::exists:
+        case op_code::children:
+            return !op.watch || op.covered;
+        case op_code::add_auth:
+        case op_code::get_config:
+            return false;
         case op_code::remove_watches:
             return op.version == all_watches;
-        case op_code::multi:
-            // It has no step for a TTL, and cannot read the response to a container.
-            return std::any_of(op.steps.begin(), op.steps.end(), [](const transaction::step& s) {
-                return s.kind == step_kind::create &&
-                       (has_ttl(s.mode) || s.mode == create_mode::container);
-            });
         default:
-            return false;
+            return true;
     }
 }
 
 std::string to_frame(const operation& op, const server_abilities& server) {
-    jute_writer out;
-    out.int32(0);
-    put_op(out, wire_op_of(op.code));
+    constexpr std::size_t usual_rest = 128;  // header, ACL
+    jute_writer out(op.path.size() + op.data.size() + usual_rest);
+    out.int32(0).int32(0);  // the length, the xid
+    put_op(out, wire_op_of(op, server));
     switch (op.code) {
         case op_code::create:
             out.buffer(op.path);
             put_creation(out, op.data, op.entries, offered(op.mode, server));
+            if (has_ttl(op.mode))
+                out.int64(op.ttl.count());
+            break;
+        case op_code::erase:
+            out.buffer(op.path).int32(op.version);
+            break;
+        case op_code::set:
+            out.buffer(op.path).buffer(op.data).int32(op.version);
+            break;
+        case op_code::get:
+        case op_code::exists:
+        case op_code::children:
+            out.buffer(op.path).boolean(false);
+            break;
+        case op_code::sync:
+        case op_code::get_acl:
+        case op_code::ephemerals:
+        case op_code::count_descendants:
+            out.buffer(op.path);
+            break;
+        case op_code::set_acl:
+            out.buffer(op.path);
+            put_acl(out, op.entries);
+            out.int32(op.version);
             break;
         case op_code::multi:
             for (const transaction::step& step : op.steps)
                 put_step(out, step, server);
             put_step_header(out, wire_op::error, true);
+            break;
+        case op_code::reconfigure:
+            for (const std::string& member : op.arguments)
+                put_optional(out, member);
+            out.int64(op.config_version);
             break;
         case op_code::read_all:
             for (const read_set::item& read : op.reads) {
@@ -238,20 +318,18 @@ std::string to_frame(const operation& op, const server_abilities& server) {
             }
             put_step_header(out, wire_op::error, true);
             break;
-        case op_code::ephemerals:
-        case op_code::count_descendants:
-            out.buffer(op.path);
-            break;
         case op_code::add_watch:
             out.buffer(op.path).int32(static_cast<std::int32_t>(op.watching));
             break;
         case op_code::remove_watches:
             out.buffer(op.path).int32(op.version);
             break;
-        default:
+        case op_code::who_am_i:
+        case op_code::add_auth:
+        case op_code::get_config:
             break;
     }
-    return framed(out.bytes());
+    return std::move(out).framed();
 }
 
 bool replaces_watches(const operation& answered) noexcept {
@@ -272,7 +350,25 @@ void take_response(operation& op, const reception& response, std::int64_t sessio
     switch (op.code) {
         case op_code::create:
             op.answer = std::string(in.string());
-            op.record = just_created(op, response.zxid, session_id);
+            op.record = response.op == wire_op::create ? just_created(op, response.zxid, session_id)
+                                                       : read_stat(in);
+            return;
+        case op_code::get:
+        case op_code::reconfigure:
+            op.answer = std::string(in.buffer());
+            op.record = read_stat(in);
+            return;
+        case op_code::set:
+        case op_code::exists:
+            op.record = read_stat(in);
+            return;
+        case op_code::children:
+            op.names = read_names(in);
+            op.record = read_stat(in);
+            return;
+        case op_code::get_acl:
+            op.entries = read_acl(in);
+            op.record = read_stat(in);
             return;
         case op_code::multi:
             return read_transaction(op, in);
@@ -295,7 +391,13 @@ void take_response(operation& op, const reception& response, std::int64_t sessio
                     permission::none, std::move(scheme), std::string(in.buffer()));
             }
             return;
-        default:
+        case op_code::erase:
+        case op_code::sync:
+        case op_code::set_acl:
+        case op_code::add_auth:
+        case op_code::get_config:
+        case op_code::remove_watches:
+        case op_code::add_watch:
             return;
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that the C client does not know, or knows only in a form that the server does not. The
-// relay sends them on the same session.
+// Requests that the relay sends and whose responses it reports. The C client keeps the session and its
+// watches, and so sends what concerns them: reads that set a watch, credentials, pings.
 #pragma once
 
 #include "c_client/handle.hpp"
@@ -13,9 +13,8 @@
 
 namespace corozk::detail {
 
-/// Whether the relay sends it: the C client does not know it, or the server does not know how the C
-/// client would ask.
-bool is_own(const operation& op, const server_abilities& server) noexcept;
+/// Whether the relay sends it, and not the C client.
+bool is_own(const operation& op) noexcept;
 
 /// Whether the server knows it, in one form or another.
 bool can_be_asked(const operation& op, const server_abilities& server) noexcept;

@@ -22,7 +22,7 @@ public:
     static constexpr std::size_t max_in_flight = 2048;
 
     /// How long a response may take before the server is sent another request.
-    static constexpr std::chrono::seconds patience{1};
+    static constexpr std::chrono::seconds overdue_after{1};
 
     // Requests.
     void queue(operation& op) noexcept { queued_.push_back(op); }
@@ -103,7 +103,7 @@ public:
     time_point heartbeat_due(steady_clock::duration silence) const noexcept {
         if (in_flight_ > 0) {
             const steady_clock::duration asked_for = last_sent_ - unanswered_since();
-            silence = std::min(silence, std::max<steady_clock::duration>(patience, asked_for));
+            silence = std::min(silence, std::max<steady_clock::duration>(overdue_after, asked_for));
         }
         return last_sent_ + silence;
     }

@@ -149,7 +149,6 @@ void session::dispatch_answer(operation& op) {
         note_change(op);
     op.state = operation::progress::done;
     op.inbox = nullptr;
-    op.foreign.reset();
     path_root::leave(op);
     op.finished();
     // Watches that were armed before were dropped at the end of the session or the start of
@@ -334,6 +333,7 @@ void session::on_timer() {
     if (!agenda_.begin_turn())
         return;
     last_look_ = now();
+    link_.look_after_client();
     if (past_deadline())
         session_lost(zk_errc::session_expired);
     advance();

@@ -87,7 +87,8 @@ void conversation::sent(std::span<unsigned char> frame, origin from, std::uint64
     jute_reader in{payload_of(frame)};
     const std::int32_t xid = in.int32();
     const wire_op op = read_op(in);
-    asked_ = asked_ || from == origin::c_client || op == wire_op::add_watch;
+    // Of our own only SASL comes before the C client has read the connect response.
+    asked_ = asked_ || op != wire_op::sasl;
     if (in.failed())
         return;
     std::uint32_t* of_kind = awaited_by_kind(xid);

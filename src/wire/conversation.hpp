@@ -111,7 +111,7 @@ private:
     std::uint32_t auths_ = 0;
     std::uint32_t set_watches_ = 0;
     phase phase_ = phase::new_;
-    bool asked_ = false;  ///< the C client has read the connect response, and sent a request
+    bool asked_ = false;  ///< a request: the C client has read the connect response
     bool accepted_ = false;
     bool expired_ = false;
 };

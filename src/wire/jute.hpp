@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace corozk::detail {
 
@@ -82,6 +83,9 @@ private:
 /// Writes the same format.
 class jute_writer {
 public:
+    jute_writer() = default;
+    explicit jute_writer(std::size_t expected_size) { bytes_.reserve(expected_size); }
+
     jute_writer& boolean(bool value) { return number<std::uint8_t>(value ? 1 : 0); }
     jute_writer& int32(std::int32_t value) { return number(static_cast<std::uint32_t>(value)); }
     jute_writer& int64(std::int64_t value) { return number(static_cast<std::uint64_t>(value)); }
@@ -90,12 +94,21 @@ public:
         return int32(static_cast<std::int32_t>(value.size())).raw(value);
     }
 
+    jute_writer& null() { return int32(-1); }
+
     jute_writer& raw(std::string_view bytes) {
         bytes_.append(bytes);
         return *this;
     }
 
     const std::string& bytes() const noexcept { return bytes_; }
+
+    /// As a frame: what was written begins with a number that its length replaces.
+    std::string framed() && {
+        store_big_endian(bytes_.data(),
+                         static_cast<std::uint32_t>(bytes_.size() - sizeof(std::uint32_t)));
+        return std::move(bytes_);
+    }
 
 private:
     template <class Unsigned>

@@ -118,6 +118,18 @@ TEST_CASE("create: with a time to live") {
         negative.ttl = -1s;
         auto backwards = co_await zk.create(path + "/u", "", negative, as_tuple());
         CHECK(std::get<0>(backwards) == errc::bad_option);
+        // The longest that a server can store, and one more.
+        create_options longest;
+        longest.mode = create_mode::persistent_with_ttl;
+        longest.ttl = std::chrono::milliseconds((std::int64_t{1} << 40) - 1);
+        co_await zk.create(path + "/longest", "", longest);
+        create_options too_long = longest;
+        too_long.ttl += 1ms;
+        auto created = co_await zk.create(path + "/u", "", too_long, as_tuple());
+        CHECK(std::get<0>(created) == errc::bad_option);
+        auto committed =
+            co_await zk.commit(transaction().create(path + "/u", "", too_long), as_tuple());
+        CHECK(std::get<0>(committed) == errc::bad_option);
         auto read = co_await zk.exists(path + "/u");
         CHECK_FALSE(read);
     });

@@ -202,7 +202,7 @@ TEST_CASE("persistent node: what cannot be kept") {
         options.ttl = std::chrono::milliseconds(std::int64_t{1} << 40);
         persistent_node for_ages(zk, path, options);
         auto [too_long] = co_await for_ages.keep("x", as_tuple());
-        CHECK(too_long == zk_errc::bad_arguments);
+        CHECK(too_long == errc::bad_option);
         // This server has no TTLs.
         persistent_node with_ttl(zk, path, of_kind(create_mode::persistent_with_ttl));
         auto [unknown] = co_await with_ttl.keep("x", as_tuple());

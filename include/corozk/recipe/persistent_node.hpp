@@ -129,8 +129,8 @@ public:
      * - `errc::busy`: it is already kept by this object, or being deleted.
      * - `errc::already_exists`: see the options.
      * - `boost::asio::error::operation_aborted`: `erase` was called meanwhile.
-     * - `zk_errc::unimplemented`: the server has no TTLs. `zk_errc::bad_arguments`: the TTL is too long.
-     * - `errc::bad_option`, `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::invalid_acl`,
+     * - `zk_errc::unimplemented`: the server has no TTLs.
+     * - `errc::bad_option` (another mode, no TTL, or one above 2^40 - 1 ms), `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::invalid_acl`,
      *   `errc::closed`.
      */
     template <class Token = default_token>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/port.hpp"
+#include "operation/step_path.hpp"
 #include "recipe/toolkit/kept_node.hpp"
 #include <corozk/recipe/persistent_node.hpp>
 
@@ -60,10 +61,10 @@ private:
     }
 
     static bool can_keep(const persistent_node_options& options) noexcept {
-        const bool with_ttl = options.mode == create_mode::persistent_with_ttl;
-        const bool kind = with_ttl || options.mode == create_mode::persistent ||
+        const bool kind = options.mode == create_mode::persistent_with_ttl ||
+                          options.mode == create_mode::persistent ||
                           options.mode == create_mode::ephemeral;
-        return kind && with_ttl == (options.ttl.count() > 0);
+        return kind && !ttl_problem(options.mode, options.ttl);
     }
 
     signal wake_;  ///< of calls that no driver waits for

@@ -54,9 +54,11 @@ void attempt_record::wrote(const std::string& path, std::optional<std::string> d
 void attempt_record::create(std::string path, std::string data, const create_options& options) {
     if (!valid(path))
         return;
-    if (is_sequential(options.mode) || has_ttl(options.mode) != (options.ttl.count() > 0)) {
+    const char* problem = is_sequential(options.mode) ? "the mode must not be sequential"
+                                                      : ttl_problem(options.mode, options.ttl);
+    if (problem) {
         fault_ = errc::bad_option;
-        fault_text_ = "create " + path + ": a sequential mode, or a TTL and another mode";
+        fault_text_ = "create " + path + ": " + problem;
         return;
     }
     if (!written_.contains(path))

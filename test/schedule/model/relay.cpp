@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The relay of the model, linked in place of the library's: the model's C client has its answers as
-// objects, not as frames. It watches the socket of the C client, over which the network says that
-// something has arrived or that the connection is over. Requests of the library's own, and their
-// responses, are frames here.
+// The relay of the model, linked in place of the library's: requests and responses are frames here, those
+// of the model's C client are objects. It watches the socket of the C client, over which the network says
+// that something has arrived or that the connection is over.
 #include "network/relay.hpp"
 
 #include "c_handle.hpp"
@@ -31,35 +30,121 @@ namespace corozk::detail {
 
 namespace {
 
-/// What the frame asks; its paths have the chroot already.
-model::request to_request(std::string_view frame) {
-    constexpr std::size_t length_and_xid = 8;
+model::verb verb_of(wire_op op) {
+    switch (op) {
+        case wire_op::create:
+        case wire_op::create2:
+        case wire_op::create_container:
+        case wire_op::create_ttl:
+            return model::verb::create;
+        case wire_op::remove:
+            return model::verb::erase;
+        case wire_op::exists:
+            return model::verb::exists;
+        case wire_op::get_data:
+            return model::verb::get;
+        case wire_op::set_data:
+            return model::verb::set;
+        case wire_op::get_acl:
+            return model::verb::get_acl;
+        case wire_op::set_acl:
+            return model::verb::set_acl;
+        case wire_op::get_children:
+        case wire_op::get_children2:
+            return model::verb::children;
+        case wire_op::sync:
+            return model::verb::sync;
+        case wire_op::check:
+            return model::verb::check;
+        case wire_op::multi:
+            return model::verb::multi;
+        case wire_op::multi_read:
+            return model::verb::multi_read;
+        case wire_op::add_watch:
+            return model::verb::add_watch;
+        case wire_op::remove_watches:
+            return model::verb::remove_watches;
+        default:
+            model::not_modelled("a request of the relay");
+    }
+}
+
+std::vector<model::acl_item> read_acl(jute_reader& in) {
+    std::vector<model::acl_item> items;
+    for (std::int32_t n = in.int32(); n > 0; --n) {
+        model::acl_item& item = items.emplace_back();
+        item.perms = in.int32();
+        item.scheme = in.string();
+        item.id = in.string();
+    }
+    return items;
+}
+
+void read_steps(jute_reader& in, model::request& transaction);
+
+/// What follows the kind of a request, or of a step; its paths have the chroot already.
+model::request read_request(jute_reader& in, wire_op op) {
     constexpr std::int32_t recursive = 1;
-    jute_reader in(frame.substr(length_and_xid));
-    const auto op = static_cast<wire_op>(in.int32());
-    model::request r(op == wire_op::multi_read  ? model::verb::multi_read
-                     : op == wire_op::add_watch ? model::verb::add_watch
-                                                : model::verb::remove_watches);
-    r.own = true;
-    if (op == wire_op::multi_read) {
-        for (;;) {
-            auto read = static_cast<wire_op>(in.int32());
-            bool last = in.boolean();
-            in.int32();
-            if (last)
-                return r;
-            model::request& step = r.steps.emplace_back(
-                read == wire_op::get_data ? model::verb::get : model::verb::children);
-            step.path = in.string();
-            in.boolean();
-        }
+    model::request r(verb_of(op));
+    if (r.what == model::verb::multi || r.what == model::verb::multi_read) {
+        read_steps(in, r);
+        return r;
     }
     r.path = in.string();
-    r.watch_type = in.int32();
-    bool known =
-        op == wire_op::remove_watches || (op == wire_op::add_watch && r.watch_type == recursive);
-    if (!known)
-        model::not_modelled("a request of the relay");
+    switch (r.what) {
+        case model::verb::create:
+            r.data = in.buffer();
+            r.acl = read_acl(in);
+            r.mode = in.int32();
+            if (op == wire_op::create_ttl)
+                in.int64();
+            break;
+        case model::verb::set:
+            r.data = in.buffer();
+            r.version = in.int32();
+            break;
+        case model::verb::set_acl:
+            r.acl = read_acl(in);
+            r.version = in.int32();
+            break;
+        case model::verb::erase:
+        case model::verb::check:
+            r.version = in.int32();
+            break;
+        case model::verb::get:
+        case model::verb::exists:
+        case model::verb::children:
+            r.watch = in.boolean();
+            break;
+        case model::verb::add_watch:
+        case model::verb::remove_watches:
+            r.watch_type = in.int32();
+            if (r.what == model::verb::add_watch && r.watch_type != recursive)
+                model::not_modelled("a persistent watch of one node");
+            break;
+        default:
+            break;
+    }
+    return r;
+}
+
+void read_steps(jute_reader& in, model::request& transaction) {
+    for (;;) {
+        const auto op = static_cast<wire_op>(in.int32());
+        const bool last = in.boolean();
+        in.int32();
+        if (last)
+            return;
+        transaction.steps.push_back(read_request(in, op));
+    }
+}
+
+model::request to_request(std::string_view frame) {
+    constexpr std::size_t length_and_xid = 8;
+    jute_reader in(frame.substr(length_and_xid));
+    const auto op = static_cast<wire_op>(in.int32());
+    model::request r = read_request(in, op);
+    r.own = true;
     return r;
 }
 
@@ -73,28 +158,92 @@ void put_header(jute_writer& out, wire_op op, bool last, int error) {
     out.int32(static_cast<std::int32_t>(op)).boolean(last).int32(error);
 }
 
-/// The results of reads: as many as steps, then the mark of the end.
-std::string to_body(const model::answer& a, const std::vector<model::request>& steps) {
-    jute_writer out;
-    for (std::size_t i = 0; i < a.steps.size(); ++i) {
-        const model::step_result& s = a.steps[i];
-        const bool data = steps[i].what == model::verb::get;
-        if (s.rc != ZOK) {
-            put_header(out, wire_op::error, false, s.rc);
-            out.int32(s.rc);
-            continue;
-        }
-        put_header(out, data ? wire_op::get_data : wire_op::get_children, false, 0);
-        if (data) {
+void put_names(jute_writer& out, const std::vector<std::string>& names) {
+    out.int32(static_cast<std::int32_t>(names.size()));
+    for (const std::string& name : names)
+        out.buffer(name);
+}
+
+void put_acl(jute_writer& out, const std::vector<model::acl_item>& items) {
+    out.int32(static_cast<std::int32_t>(items.size()));
+    for (const model::acl_item& item : items)
+        out.int32(item.perms).buffer(item.scheme).buffer(item.id);
+}
+
+void put_step(jute_writer& out, const model::step_result& s, model::verb what) {
+    switch (what) {
+        case model::verb::create:
+            put_header(out, wire_op::create, false, 0);
+            out.buffer(s.path);
+            break;
+        case model::verb::erase:
+            put_header(out, wire_op::remove, false, 0);
+            break;
+        case model::verb::set:
+            put_header(out, wire_op::set_data, false, 0);
+            put_stat(out, s.stat);
+            break;
+        case model::verb::check:
+            put_header(out, wire_op::check, false, 0);
+            break;
+        case model::verb::get:
+            put_header(out, wire_op::get_data, false, 0);
             out.buffer(s.data);
             put_stat(out, s.stat);
-            continue;
+            break;
+        default:
+            put_header(out, wire_op::get_children, false, 0);
+            put_names(out, s.names);
+            break;
+    }
+}
+
+/// The results of a transaction: as many as steps, then the mark of the end. If one has failed, all
+/// are errors, of which 0 is one.
+void put_steps(jute_writer& out, const model::answer& a, const std::vector<model::request>& steps) {
+    for (std::size_t i = 0; i < a.steps.size(); ++i) {
+        const model::step_result& s = a.steps[i];
+        if (a.rc == ZOK && s.rc == ZOK) {
+            put_step(out, s, steps[i].what);
+        } else {
+            put_header(out, wire_op::error, false, s.rc);
+            out.int32(s.rc);
         }
-        out.int32(static_cast<std::int32_t>(s.names.size()));
-        for (const std::string& name : s.names)
-            out.buffer(name);
     }
     put_header(out, wire_op::error, true, -1);
+}
+
+std::string to_body(const model::answer& a, const model::request& asked) {
+    jute_writer out;
+    switch (asked.what) {
+        case model::verb::multi:
+        case model::verb::multi_read:
+            put_steps(out, a, asked.steps);
+            break;
+        case model::verb::create:
+            out.buffer(a.path);
+            put_stat(out, a.stat);
+            break;
+        case model::verb::get:
+            out.buffer(a.data);
+            put_stat(out, a.stat);
+            break;
+        case model::verb::children:
+            put_names(out, a.names);
+            put_stat(out, a.stat);
+            break;
+        case model::verb::get_acl:
+            put_acl(out, a.acl);
+            put_stat(out, a.stat);
+            break;
+        case model::verb::set:
+        case model::verb::exists:
+        case model::verb::set_acl:
+            put_stat(out, a.stat);
+            break;
+        default:
+            break;
+    }
     return out.bytes();
 }
 
@@ -165,7 +314,9 @@ public:
     void packet_read() noexcept override {}
     void all_read() noexcept override { state_->input = false; }
     void collect() override {}
-    void request(std::string frame) override {
+    void flush() override {}
+    void vouch_for_server() override {}
+    void request(std::string_view frame) override {
         model::endpoint* e = line();
         asked_.push_back(to_request(frame));
         model::server& there = model::network::current()->servers();
@@ -243,13 +394,15 @@ private:
         model::request asked = std::move(asked_.front());
         asked_.pop_front();
         last_zxid_ = std::max(last_zxid_, a.zxid);
-        std::string body = to_body(a, asked.steps);
+        // The error of a transaction is in its steps.
+        const bool good = a.rc == ZOK || (asked.what == model::verb::multi && !a.steps.empty());
+        const std::string body = good ? to_body(a, asked) : std::string();
         reception what;
         what.what = reception::kind::own;
-        what.error = a.rc;
+        what.op = asked.what == model::verb::create ? wire_op::create2 : wire_op::notification;
+        what.error = good ? ZOK : a.rc;
         what.zxid = a.zxid;
-        if (a.rc == ZOK && asked.what == model::verb::multi_read)
-            what.body = body;
+        what.body = body;
         received_(what);
     }
 

@@ -64,7 +64,9 @@ void server::execute(connection& c) {
     a.xid = r.xid;
     a.own = r.own;
     a.what = r.what;
-    if (r.own && old_) {
+    const bool later = r.what == verb::multi_read || r.what == verb::add_watch ||
+                       (r.what == verb::remove_watches && r.own);
+    if (later && old_) {
         // Servers hang up behind this answer.
         a.rc = ZUNIMPLEMENTED;
         if (!c.client_gone)
