@@ -17,7 +17,6 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -109,16 +108,22 @@ public:
         }
     }
 
-    void request(std::string_view frame) override {
-        if (!conversation_)
-            return;
-        own_.unsent.insert(own_.unsent.end(), frame.begin(), frame.end());
-        note(std::span(own_.unsent).last(frame.size()), origin::own);
+    jute_writer& begin_request() override {
+        own_.unsent.begin_frame();
+        return own_.unsent;
+    }
+
+    void end_request() override {
+        if (conversation_)
+            note(own_.unsent.end_frame(), origin::own);
     }
 
     void flush() override {
-        if (!own_.unsent.empty())
-            send(own_.unsent);
+        const std::string& bytes = own_.unsent.bytes();
+        if (bytes.empty())
+            return;
+        if (conversation_)
+            send({reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
         own_.unsent.clear();
     }
 
@@ -257,17 +262,22 @@ private:
             send(frames);
     }
 
-    /// Reports what is not only the C client's, after all that it has read.
+    /// Reports what the C client had to read something before.
     void respond() {
         while (held_ && delivery_.all_read()) {
             const auto [what, frame] = *std::exchange(held_, std::nullopt);
-            received_(what);
-            if (what.what == reception::kind::event)
-                delivery_.add(frame);
-            else
-                own_.answered = true;
+            report(what, frame);
             check();
         }
+    }
+
+    /// What is not only the C client's.
+    void report(const reception& what, std::span<unsigned char> frame) {
+        received_(what);
+        if (what.what == reception::kind::event)
+            delivery_.add(frame);
+        else
+            own_.answered = true;
     }
 
     /// Reads and checks frames; what the C client may read becomes `checked_`.
@@ -335,6 +345,10 @@ private:
                 continue;
             if (what.what == reception::kind::own ||
                 (what.what == reception::kind::event && reports_events_)) {
+                if (delivery_.all_read()) {
+                    report(what, frame);
+                    continue;
+                }
                 held_.emplace(std::move(what), frame);
                 break;
             }
@@ -387,11 +401,11 @@ private:
                 fail_authentication(sasl_.exchange->problem());
                 break;
             case progress::send: {
-                jute_writer request;
-                request.int32(0)
+                begin_request()
+                    .int32(0)
                     .int32(static_cast<std::int32_t>(wire_op::sasl))
                     .buffer(sasl_.exchange->token());
-                this->request(framed(request.bytes()));
+                end_request();
                 flush();
                 break;
             }
@@ -443,7 +457,7 @@ private:
 
     /// Requests that are not the C client's.
     struct own_requests {
-        std::vector<unsigned char> unsent;
+        jute_writer unsent;
         bool answered = false;  ///< one of them, since the C client was told
     };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "wire/conversation.hpp"
+#include "wire/jute.hpp"
 #include "wire/server_abilities.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
@@ -10,7 +11,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 
 namespace corozk::detail {
 
@@ -32,7 +32,7 @@ public:
     using reception_handler = std::function<void(const reception&)>;
 
     /// @param ready called, never within a call of the owner, when something has changed
-    /// @param received called by `deliver` with the responses to `request`, and with events (see
+    /// @param received called by `deliver` with the responses to requests, and with events (see
     /// `report_events`), when the C client has read all that came before
     static std::unique_ptr<relay> make(stream_factory& streams,
                                        callback ready,
@@ -77,12 +77,15 @@ public:
     /// Sends what the C client has written, after all requests.
     virtual void collect() = 0;
 
-    /// A request that does not come from the C client, after those that do. Sent by `flush`.
-    virtual void request(std::string_view frame) = 0;
+    /// A request that does not come from the C client: between the two it is written, from its xid on.
+    virtual jute_writer& begin_request() = 0;
+    virtual void end_request() = 0;
+
+    /// Sends these requests.
     virtual void flush() = 0;
 
-    /// Tells the C client that the server is alive, if there was a response to `request` since the last
-    /// call: it does not see them, and would give up the connection.
+    /// Tells the C client that the server is alive, if there was a response to such a request since the
+    /// last call: it does not see them, and would give up the connection.
     virtual void vouch_for_server() = 0;
 
     /// Events on this connection are reported, too, before the C client can read them.

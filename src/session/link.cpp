@@ -66,7 +66,8 @@ bool link::submit(operation& op) {
         relay_->report_events();
         reports_events_ = true;
     }
-    relay_->request(to_frame(op, relay_->abilities()));
+    write_request(relay_->begin_request(), op, relay_->abilities());
+    relay_->end_request();
     return true;
 }
 

@@ -266,10 +266,8 @@ bool is_own(const operation& op) noexcept {
     }
 }
 
-std::string to_frame(const operation& op, const server_abilities& server) {
-    constexpr std::size_t usual_rest = 128;  // header, ACL
-    jute_writer out(op.path.size() + op.data.size() + usual_rest);
-    out.int32(0).int32(0);  // the length, the xid
+void write_request(jute_writer& out, const operation& op, const server_abilities& server) {
+    out.int32(0);
     put_op(out, wire_op_of(op, server));
     switch (op.code) {
         case op_code::create:
@@ -329,7 +327,6 @@ std::string to_frame(const operation& op, const server_abilities& server) {
         case op_code::get_config:
             break;
     }
-    return std::move(out).framed();
 }
 
 bool replaces_watches(const operation& answered) noexcept {

@@ -6,10 +6,10 @@
 #include "c_client/handle.hpp"
 #include "operation/operation.hpp"
 #include "wire/conversation.hpp"
+#include "wire/jute.hpp"
 #include "wire/server_abilities.hpp"
 
 #include <cstdint>
-#include <string>
 
 namespace corozk::detail {
 
@@ -19,8 +19,8 @@ bool is_own(const operation& op) noexcept;
 /// Whether the server knows it, in one form or another.
 bool can_be_asked(const operation& op, const server_abilities& server) noexcept;
 
-/// The request as a frame, whose xid is still to be set.
-std::string to_frame(const operation& op, const server_abilities& server);
+/// Writes the request, with an xid that is still to be set.
+void write_request(jute_writer& out, const operation& op, const server_abilities& server);
 
 /// The type of a `remove_watches` (see `operation::version`) that removes all watches of a path.
 /// The C client would forget those that were set meanwhile, too.

@@ -112,20 +112,21 @@ void session::dispatch_answer(operation& op) {
     traffic_.mark_answered(op);
     if (sent) {
         trace_end(op);
-        if (op.error == zk_errc::connection_loss) {
+        if (op.error && op.error == zk_errc::connection_loss) {
             ++counters_.connection_losses;
         } else {
             ++counters_.answers;
             counters_.request_times.add(traffic_.arrived_at() - op.sent_at);
-            const bool throttled = op.error == zk_errc::throttled;
+            const bool throttled = op.error && op.error == zk_errc::throttled;
             if (throttled)
                 traffic_.pause_until(now() + throttled_pause);
-            if (throttled || !(is_session_lost(op.error) || is_recoverable(op.error)))
+            if (!op.error || throttled || !(is_session_lost(op.error) || is_recoverable(op.error)))
                 clock_.answered(op.sent_at);
         }
     }
-    const bool refused = sent && op.error == zk_errc::session_closed_require_sasl_auth;
-    const bool expired = sent && op.error == zk_errc::session_expired &&
+    const bool failed = sent && op.error;
+    const bool refused = failed && op.error == zk_errc::session_closed_require_sasl_auth;
+    const bool expired = failed && op.error == zk_errc::session_expired &&
                          op.sent_in == status().generation && connection_made();
     bool too_late = false;
     if (op.watch) {

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/endian/conversion.hpp>
+
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace corozk::detail {
 
 template <class Unsigned>
-constexpr Unsigned load_big_endian(const char* bytes) noexcept {
-    Unsigned value = 0;
-    for (std::size_t i = 0; i < sizeof value; ++i)
-        value = static_cast<Unsigned>(value << 8 | static_cast<unsigned char>(bytes[i]));
-    return value;
+Unsigned load_big_endian(const char* bytes) noexcept {
+    return boost::endian::endian_load<Unsigned, sizeof(Unsigned), boost::endian::order::big>(
+        reinterpret_cast<const unsigned char*>(bytes));
 }
 
 template <class Unsigned, class Byte>
-constexpr void store_big_endian(Byte* bytes, Unsigned value) noexcept {
-    for (std::size_t i = sizeof value; i-- > 0; value = static_cast<Unsigned>(value >> 8))
-        bytes[i] = static_cast<Byte>(value & 0xff);
+void store_big_endian(Byte* bytes, Unsigned value) noexcept {
+    boost::endian::endian_store<Unsigned, sizeof(Unsigned), boost::endian::order::big>(
+        reinterpret_cast<unsigned char*>(bytes), value);
 }
 
 /// Reads jute, ZooKeeper's serialization format, from bytes that it does not own. A read beyond the
@@ -72,8 +72,13 @@ public:
 private:
     template <class Unsigned>
     Unsigned number() noexcept {
-        std::string_view bytes = take(sizeof(Unsigned));
-        return bytes.empty() ? Unsigned{0} : load_big_endian<Unsigned>(bytes.data());
+        if (rest_.size() < sizeof(Unsigned)) {
+            fail();
+            return 0;
+        }
+        const auto value = load_big_endian<Unsigned>(rest_.data());
+        rest_.remove_prefix(sizeof(Unsigned));
+        return value;
     }
 
     std::string_view rest_;
@@ -83,9 +88,6 @@ private:
 /// Writes the same format.
 class jute_writer {
 public:
-    jute_writer() = default;
-    explicit jute_writer(std::size_t expected_size) { bytes_.reserve(expected_size); }
-
     jute_writer& boolean(bool value) { return number<std::uint8_t>(value ? 1 : 0); }
     jute_writer& int32(std::int32_t value) { return number(static_cast<std::uint32_t>(value)); }
     jute_writer& int64(std::int64_t value) { return number(static_cast<std::uint64_t>(value)); }
@@ -103,12 +105,21 @@ public:
 
     const std::string& bytes() const noexcept { return bytes_; }
 
-    /// As a frame: what was written begins with a number that its length replaces.
-    std::string framed() && {
-        store_big_endian(bytes_.data(),
-                         static_cast<std::uint32_t>(bytes_.size() - sizeof(std::uint32_t)));
-        return std::move(bytes_);
+    /// A frame, behind what was written before: between the two its content is written.
+    void begin_frame() {
+        frame_ = bytes_.size();
+        int32(0);
     }
+    std::span<unsigned char> end_frame() noexcept {
+        const std::size_t size = bytes_.size() - frame_;
+        auto* frame = reinterpret_cast<unsigned char*>(bytes_.data() + frame_);
+        store_big_endian(frame, static_cast<std::uint32_t>(size - sizeof(std::uint32_t)));
+        return {frame, size};
+    }
+
+    /// Keeps the memory.
+    void clear() noexcept { bytes_.clear(); }
+    std::size_t capacity() const noexcept { return bytes_.capacity(); }
 
 private:
     template <class Unsigned>
@@ -119,6 +130,7 @@ private:
     }
 
     std::string bytes_;
+    std::size_t frame_ = 0;  ///< where the last one begins
 };
 
 /// A frame: the bytes with their length in front.

@@ -140,8 +140,8 @@ void read_steps(jute_reader& in, model::request& transaction) {
 }
 
 model::request to_request(std::string_view frame) {
-    constexpr std::size_t length_and_xid = 8;
-    jute_reader in(frame.substr(length_and_xid));
+    jute_reader in(frame);
+    in.int32();  // the xid
     const auto op = static_cast<wire_op>(in.int32());
     model::request r = read_request(in, op);
     r.own = true;
@@ -316,9 +316,13 @@ public:
     void collect() override {}
     void flush() override {}
     void vouch_for_server() override {}
-    void request(std::string_view frame) override {
+    jute_writer& begin_request() override {
+        request_.clear();
+        return request_;
+    }
+    void end_request() override {
         model::endpoint* e = line();
-        asked_.push_back(to_request(frame));
+        asked_.push_back(to_request(request_.bytes()));
         model::server& there = model::network::current()->servers();
         if (model::connection* c = e ? there.find(e->connection) : nullptr)
             there.send(*c, asked_.back());
@@ -425,6 +429,7 @@ private:
     reception_handler received_;
     bool reports_events_ = false;
     server_abilities abilities_;
+    jute_writer request_;               ///< being written
     std::deque<model::request> asked_;  ///< and not answered
     std::int64_t last_zxid_ = 0;        ///< of own responses
     int descriptor_ = -1;               ///< the C client's
