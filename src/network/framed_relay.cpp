@@ -149,6 +149,8 @@ public:
                            (stream_->ended() && inner_.open()));
     }
 
+    std::chrono::steady_clock::time_point heard_at() const noexcept override { return heard_at_; }
+
     // An idle connection takes little memory for what it reads and writes.
     void wait() override {
         if (!delivery_.waits_for_memory() && !held_)
@@ -294,7 +296,8 @@ private:
             bytes_.received += n;
             if (n == 0)
                 return explain_end();
-            known_.abilities.responsive(std::chrono::steady_clock::now());
+            heard_at_ = std::chrono::steady_clock::now();
+            known_.abilities.responsive(heard_at_);
             check();
             respond();
         }
@@ -477,6 +480,7 @@ private:
     frame_splitter incoming_;
     frame_splitter outgoing_{std::numeric_limits<std::int32_t>::max()};
     own_requests own_;
+    std::chrono::steady_clock::time_point heard_at_{};
     /// Until the C client has read all that came before.
     std::optional<std::pair<reception, std::span<unsigned char>>> held_;
     experience known_;

@@ -7,6 +7,7 @@
 
 #include <boost/asio/ip/tcp.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -99,6 +100,9 @@ public:
 
     /// Whether `deliver` may have something.
     virtual bool input() const noexcept = 0;
+
+    /// When the server has last sent something.
+    virtual std::chrono::steady_clock::time_point heard_at() const noexcept = 0;
 
     /// Waits for input.
     virtual void wait() = 0;

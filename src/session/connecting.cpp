@@ -351,11 +351,23 @@ void session::stop_looking() noexcept {
     inquiries_.quorum.clear();
 }
 
-/// While read-only the C client does not check timeouts (see `handle::wants_to_write`).
+/// When a server from which nothing has come is given up, early enough to find another one. The C
+/// client would do so later: it does not see all responses, and while read-only checks no timeouts (see
+/// `handle::wants_to_write`).
+time_point session::silence_deadline() const noexcept {
+    if (!connection_made())
+        return time_point::max();
+    const time_point silent = link_.heard_at() + connector_.timeout() * 2 / 3;
+    if (!link_.read_only() || traffic_.in_flight() == 0)
+        return silent;
+    return std::min(silent, traffic_.unanswered_since() + connector_.timeout() / 3);
+}
+
 void session::give_up_silent_server() {
-    if (link_.read_only() && connection_made() &&
-        traffic_.unanswered_since() <= now() - connector_.timeout() / 3)
-        link_.client()->abort();
+    if (agenda_.stopped() || now() < silence_deadline())
+        return;
+    link_.client()->abort();
+    wake();
 }
 
 /// When a heartbeat keeps the session alive: before the C client's own pings, whose responses it does

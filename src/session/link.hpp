@@ -60,6 +60,9 @@ public:
     /// Lets the C client read what has arrived.
     void process();
 
+    /// When the server has last sent something on this connection.
+    time_point heard_at() const noexcept { return relay_->heard_at(); }
+
     /// Whether `process` has more to do.
     bool input() const noexcept { return relay_->input(); }
 

@@ -126,6 +126,7 @@ private:
     void connection_down();
     void refused_for_good(error_code reason);
     void submit_at_once(operation& op);
+    time_point silence_deadline() const noexcept;
     void give_up_silent_server();
     time_point heartbeat_due() const noexcept;
     void heartbeat();

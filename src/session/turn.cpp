@@ -318,11 +318,12 @@ void session::arm_timer() {
                                traffic_.deadline(queue_patience()),
                                traffic_.resumes_at(),
                                timers_.first(),
-                               heartbeat_due()});
+                               heartbeat_due(),
+                               silence_deadline()});
     if (alive(status().generation))
         due = std::min(due, clock_.deadline());
     if (connection_made()) {
-        // Often enough for the C client to detect a silent server.
+        // Often enough for the C client's pings.
         auto often = std::max<milliseconds>(connector_.timeout() / 10, milliseconds(10));
         due = std::min(due, last_look_ + often);
     }
@@ -338,7 +339,6 @@ void session::on_timer() {
     if (past_deadline())
         session_lost(zk_errc::session_expired);
     advance();
-    give_up_silent_server();
     heartbeat();
     if (closing_.active())
         go_on_closing();
@@ -347,6 +347,8 @@ void session::on_timer() {
     timers_.run(now());
     agenda_.end_turn();
     turn();
+    // Not before what has arrived was read: this process may have been stopped for a while.
+    give_up_silent_server();
 }
 
 }  // namespace corozk::detail

@@ -739,6 +739,35 @@ TEST_CASE("read-only: a server with a quorum is looked for beside the loop, and 
     run_to_idle(context);
 }
 
+// The C client sees no responses to these requests, and corozk itself decides.
+TEST_CASE("a busy client gives up a server that falls silent in time to keep its session") {
+    fault_proxy proxy(the_server().port());
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        client_options options = quiet_options(rooted(proxy.hosts()));
+        options.session_timeout = 6'000ms;
+        client zk = co_await connected_client(options);
+        for (int round = 0; round < 2; ++round) {
+            session_status status = zk.status();
+            const std::uint64_t busy = zk.counters().requests + 500;
+            error_code ec;
+            while (!ec) {
+                if (zk.counters().requests > busy)
+                    proxy.black_hole(true);
+                std::tie(ec, std::ignore) = co_await zk.exists("/", as_tuple());
+            }
+            CHECK(ec == zk_errc::connection_loss);
+            CHECK(zk.status().state == session_state::suspended);
+            proxy.black_hole(false);
+            co_await reach(zk, session_state::connected);
+            CHECK(zk.status().generation == status.generation);
+        }
+        CHECK(zk.counters().expirations == 0);
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
 TEST_CASE("read-only: a server that falls silent is left") {
     fault_proxy proxy(the_server().port());
     proxy.edit(direction::to_client, [](const frame_info& frame, std::string bytes) {

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <fcntl.h>
@@ -330,6 +331,11 @@ public:
     void report_events() noexcept override { reports_events_ = true; }
     bool congested() const noexcept override { return false; }
     bool input() const noexcept override { return state_->input; }
+
+    /// The model's C client finds out by itself.
+    std::chrono::steady_clock::time_point heard_at() const noexcept override {
+        return std::chrono::steady_clock::now();
+    }
 
     void wait() override {
         if (!socket_ || state_->waiting || state_->input)
