@@ -739,6 +739,27 @@ TEST_CASE("read-only: a server with a quorum is looked for beside the loop, and 
     run_to_idle(context);
 }
 
+// The C client sees no responses to these requests, and gets none to its pings, as if they were behind
+// many others: it would give up the connection.
+TEST_CASE("a connection that is busy for longer than the session timeout is kept") {
+    fault_proxy proxy(the_server().port());
+    proxy.edit(direction::to_client, [](const frame_info& frame, std::string bytes) {
+        return frame.op == op_code::ping ? std::string() : bytes;
+    });
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        client_options options = quiet_options(rooted(proxy.hosts()));
+        options.session_timeout = 4'000ms;
+        client zk = co_await connected_client(options);
+        const auto end = std::chrono::steady_clock::now() + 2 * zk.negotiated_timeout();
+        while (std::chrono::steady_clock::now() < end)
+            co_await zk.exists("/");
+        CHECK(zk.counters().connects == 1);
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
 // The C client sees no responses to these requests, and corozk itself decides.
 TEST_CASE("a busy client gives up a server that falls silent in time to keep its session") {
     fault_proxy proxy(the_server().port());
