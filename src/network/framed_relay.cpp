@@ -282,7 +282,7 @@ private:
             own_.answered = true;
     }
 
-    /// Reads and checks frames; what the C client may read becomes `checked_`.
+    /// Reads and checks frames; what the C client may read goes to `delivery_`.
     void receive() {
         std::size_t size = usual;
         std::size_t total = 0;

@@ -130,8 +130,8 @@ public:
      * - `errc::already_exists`: see the options.
      * - `boost::asio::error::operation_aborted`: `erase` was called meanwhile.
      * - `zk_errc::unimplemented`: the server has no TTLs.
-     * - `errc::bad_option` (another mode, no TTL, or one above 2^40 - 1 ms), `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::invalid_acl`,
-     *   `errc::closed`.
+     * - `errc::bad_option`: another mode, a mode with a TTL without one, or one above 2^40 - 1 ms.
+     * - `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::invalid_acl`, `errc::closed`.
      */
     template <class Token = default_token>
     auto keep(std::string data, Token&& token = Token{}) {
