@@ -3,22 +3,6 @@
 
 namespace corozk::detail {
 
-stat to_stat(const Stat& s) noexcept {
-    stat r;
-    r.czxid = s.czxid;
-    r.mzxid = s.mzxid;
-    r.pzxid = s.pzxid;
-    r.ctime = s.ctime;
-    r.mtime = s.mtime;
-    r.version = s.version;
-    r.cversion = s.cversion;
-    r.aversion = s.aversion;
-    r.ephemeral_owner = s.ephemeralOwner;
-    r.data_length = s.dataLength;
-    r.num_children = s.numChildren;
-    return r;
-}
-
 error_code to_error(int rc) noexcept {
     return rc == ZOK ? error_code() : make_error_code(static_cast<zk_errc>(rc));
 }
@@ -58,8 +42,6 @@ handle_state to_handle_state(int s) noexcept {
         return handle_state::associating;
     if (s == ZOO_EXPIRED_SESSION_STATE)
         return handle_state::expired;
-    if (s == ZOO_AUTH_FAILED_STATE)
-        return handle_state::auth_failed;
     return handle_state::disconnected;
 }
 

@@ -9,7 +9,6 @@
 
 namespace corozk::detail {
 
-stat to_stat(const Stat& s) noexcept;
 error_code to_error(int rc) noexcept;
 
 /// The error of a request. Whatever reason the C client gives for the end of the connection, the

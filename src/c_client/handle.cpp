@@ -2,7 +2,6 @@
 #include "c_client/handle.hpp"
 
 #include "c_client/c_types.hpp"
-#include "c_client/callbacks.hpp"
 #include "network/fork_guard.hpp"
 
 #include <zookeeper/zookeeper.h>
@@ -12,7 +11,6 @@
 #include <fcntl.h>
 #include <limits>
 #include <mutex>
-#include <poll.h>
 #include <sys/time.h>
 #include <utility>
 
@@ -21,7 +19,7 @@ namespace corozk::detail {
 namespace {
 
 /// A broadcast address, to which connecting fails immediately on every machine. This makes the C
-/// client clean up completely where it would otherwise keep requests of a dead connection.
+/// client clean up completely where it would otherwise keep parts of a dead connection.
 constexpr const char* nowhere = "255.255.255.255:1";
 
 /// Where the C client begins to connect to before its socket is replaced. On a non-blocking socket
@@ -74,17 +72,22 @@ void on_log(const char* message) {
     (*current_log)(level, text);
 }
 
+/// The context is the inbox. There are no events of watches: it has none.
+void on_event(zhandle_t*, int type, int state, const char*, void* context) {
+    if (type == ZOO_SESSION_EVENT)
+        static_cast<std::vector<arrival>*>(context)->emplace_back(to_handle_state(state));
+}
+
 }  // namespace
 
-handle::handle(std::vector<arrival>& inbox, log_function log) noexcept
-    : inbox_(inbox), log_(std::move(log)) {}
+handle::handle(log_function log) noexcept : log_(std::move(log)) {}
 
 std::unique_ptr<handle> handle::make(const client_options& options,
                                      const std::optional<session_credentials>& to_continue,
                                      std::vector<arrival>& inbox,
                                      log_function log,
                                      error_code& error) {
-    std::unique_ptr<handle> made(new handle(inbox, std::move(log)));
+    std::unique_ptr<handle> made(new handle(std::move(log)));
     leave_random_alone();
     fork_guard no_fork;
     call_scope scope(made->log_);
@@ -94,7 +97,7 @@ std::unique_ptr<handle> handle::make(const client_options& options,
         to_continue->password.copy(known.passwd, sizeof known.passwd);
     }
     made->zh_ = zookeeper_init2(nowhere,
-                                &on_watch,
+                                &on_event,
                                 static_cast<int>(options.session_timeout.count()),
                                 to_continue ? &known : nullptr,
                                 &inbox,
@@ -162,34 +165,29 @@ int handle::open_socket() {
     int descriptor = -1;
     // After a failure the C client does nothing in the next call.
     for (int i = 0; i < 3 && !open(); ++i)
-        interest(descriptor);
-    if (descriptor >= 0)
-        close_on_exec(descriptor);
-    descriptor_ = descriptor;
+        descriptor = interest();
+    close_on_exec(descriptor);
     return descriptor;
 }
 
-bool handle::wants_to_write() {
-    if (state() == handle_state::read_only) {
-        // zookeeper_interest would look for a server with a quorum (see `quorum_question`). Without
-        // it, data is taken to be unsent if the socket cannot be written to.
-        pollfd room{descriptor_, POLLOUT, 0};
-        return ::poll(&room, 1, 0) == 0;
-    }
+void handle::look_after_session() {
+    // While read-only it would look for a server with a quorum (see `quorum_question`); the session's
+    // own heartbeats keep it alive.
+    if (state() == handle_state::read_only)
+        return;
     call_scope scope(log_);
-    int descriptor = -1;
-    return interest(descriptor);
+    interest();
 }
 
-/// @return whether the C client has something to write
-bool handle::interest(int& descriptor) {
+/// @return the descriptor, -1 on failure
+int handle::interest() {
+    int descriptor = -1;
     int events = 0;
     timeval wait{};
     errno = 0;
-    int rc = zookeeper_interest(zh_, &descriptor, &events, &wait);
-    if (rc != ZOK)
+    if (zookeeper_interest(zh_, &descriptor, &events, &wait) != ZOK)
         failure_ = errno;
-    return rc == ZOK && open() && (events & ZOOKEEPER_WRITE) != 0;
+    return descriptor;
 }
 
 handle::progress handle::process(bool read, bool write) {
@@ -212,10 +210,9 @@ error_code handle::failure() const noexcept {
 void handle::abort() {
     const log_function silence;  // errors are intended here
     call_scope scope(silence);
-    handle_state s = state();
-    if (s == handle_state::expired || s == handle_state::auth_failed)
+    if (state() == handle_state::expired)
         return;
-    // This closes the socket silently; the failing connect then cleans up and finishes requests.
+    // This closes the socket silently; the failing connect then cleans up.
     fork_guard no_fork;
     zoo_set_servers(zh_, nowhere);
     for (int i = 0; i < 3; ++i) {
@@ -225,64 +222,6 @@ void handle::abort() {
         if (zookeeper_interest(zh_, &descriptor, &events, &wait) != ZOK)
             break;
     }
-}
-
-void handle::silence() noexcept {
-    log_ = nullptr;
-}
-
-bool handle::submit(operation& op) {
-    call_scope scope(log_);
-    const void* data = &op;
-    op.inbox = &inbox_;
-    watcher_fn watcher = op.watch && !op.covered ? &on_watch : nullptr;
-    void* context = &inbox_;
-    const char* path = op.path.c_str();
-    int rc = ZUNIMPLEMENTED;
-    switch (op.code) {
-        case op_code::get:
-            rc = zoo_awget(zh_, path, watcher, context, &on_data, data);
-            break;
-        case op_code::exists:
-            rc = zoo_awexists(zh_, path, watcher, context, &on_stat, data);
-            break;
-        case op_code::children:
-            rc = zoo_awget_children2(zh_, path, watcher, context, &on_children, data);
-            break;
-        case op_code::add_auth:
-            rc = zoo_add_auth(
-                zh_, path, op.data.data(), static_cast<int>(op.data.size()), &on_void, data);
-            break;
-        case op_code::get_config:
-            rc = zoo_awgetconfig(zh_, watcher, context, &on_data, data);
-            break;
-        case op_code::remove_watches: {
-            auto type = static_cast<ZooWatcherType>(op.version);
-            // The completion parameter is declared as a pointer to a pointer to a function, but
-            // called as a pointer to a function.
-            rc = zoo_aremove_all_watches(
-                zh_,
-                path,
-                type,
-                0,
-                reinterpret_cast<void_completion_t*>(reinterpret_cast<void*>(&on_void)),
-                data);
-            break;
-        }
-        default:
-            break;  // see `is_own`
-    }
-    if (rc != ZOK) {
-        op.error = to_error(rc);
-        return false;
-    }
-    return true;
-}
-
-void handle::forget_watches(const std::string& path, std::int32_t type) {
-    call_scope scope(log_);
-    zoo_aremove_all_watches(
-        zh_, path.c_str(), static_cast<ZooWatcherType>(type), 1, nullptr, nullptr);
 }
 
 std::int64_t handle::session_id() const noexcept {

@@ -5,8 +5,6 @@
 #include <corozk/logger.hpp>
 #include <corozk/options.hpp>
 
-#include <boost/asio/any_io_executor.hpp>
-
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -28,22 +26,16 @@ enum class handle_state : std::uint8_t {
     connected,
     read_only,
     expired,
-    auth_failed,
 };
 
-/// A response or event received from the C client.
+/// A response or event that has arrived.
 struct arrival {
-    enum class kind_type : std::uint8_t {
-        answer,
-        session_event,
-        watch_event,
-        any_event,  ///< of persistent and other watches, before the C client can read it
-    };
+    enum class kind_type : std::uint8_t { answer, session_event, watch_event };
 
     explicit arrival(operation& answered) : kind(kind_type::answer), op(&answered) {}
     explicit arrival(handle_state s) : kind(kind_type::session_event), session(s) {}
-    arrival(watch_event_type type, std::string where, kind_type what = kind_type::watch_event)
-        : kind(what), watch(type), path(std::move(where)) {}
+    arrival(watch_event_type type, std::string where)
+        : kind(kind_type::watch_event), watch(type), path(std::move(where)) {}
 
     kind_type kind;
     handle_state session = handle_state::disconnected;
@@ -52,8 +44,9 @@ struct arrival {
     std::string path;
 };
 
-/// Owns a `zhandle_t`: the only class that calls the C client. Callbacks only append to the inbox,
-/// so that no other code runs inside the C client.
+/// Owns a `zhandle_t`: the only class that calls the C client. It keeps the session: establishes it,
+/// sends pings, detects its expiry; it is given no requests and no watches. Its events are only
+/// appended to the inbox, so that no other code runs inside the C client.
 class handle {
 public:
     using log_function = std::function<void(log_level, std::string_view)>;
@@ -83,8 +76,8 @@ public:
     /// connects anywhere. Drops the current connection. @return the descriptor, -1 on failure
     int open_socket();
 
-    /// Sends pings and detects timeouts. @return whether it has something to write
-    bool wants_to_write();
+    /// Sends pings and detects timeouts.
+    void look_after_session();
 
     enum class progress : std::uint8_t { packet, nothing, failed };
 
@@ -94,37 +87,20 @@ public:
     /// Why the last connection failed or was lost; 0 if unknown.
     error_code failure() const noexcept;
 
-    /// Passes a request to the C client. @return false, with `op.error` set, if it rejects it.
-    /// Afterwards `state` may have become `disconnected` with requests still inside: see `abort`.
-    bool submit(operation& op);
-
-    /// Drops the connection; all requests inside finish with `connection_loss`.
+    /// Drops the connection.
     void abort();
-
-    /// Stops logging.
-    void silence() noexcept;
-
-    /// Removes all watches of a path, from the C client's tables only: of all types, or of one as in
-    /// a removal (`operation::version`).
-    void forget_watches(const std::string& path, std::int32_t type = 3);
 
     std::int64_t session_id() const noexcept;
     session_credentials credentials() const;
     std::chrono::milliseconds negotiated_timeout() const noexcept;
 
 private:
-    handle(std::vector<arrival>& inbox, log_function log) noexcept;
-    bool interest(int& descriptor);
+    explicit handle(log_function log) noexcept;
+    int interest();
 
-    std::vector<arrival>& inbox_;
     log_function log_;
     _zhandle* zh_ = nullptr;
-    int descriptor_ = -1;  ///< its socket
-    int failure_ = 0;      ///< errno of the last connection
+    int failure_ = 0;  ///< errno of the last connection
 };
-
-/// Destroys a handle without requests inside on a thread of the executor's context: destroying the
-/// C client's tables of 50,000 watches takes 40 ms.
-void destroy_elsewhere(std::unique_ptr<handle> h, const boost::asio::any_io_executor& executor);
 
 }  // namespace corozk::detail

@@ -39,7 +39,6 @@ public:
         close();
         problem_.clear();
         refused_ = false;
-        reports_events_ = false;
         sasl_.failed = sasl_.denied = false;
         sasl_.server = name;
         stream_ = streams_.make(
@@ -73,24 +72,23 @@ public:
     }
 
     bool deliver() override {
-        if (delivery_.readable())
-            return true;
-        if (!delivery_.waits_for_memory()) {
-            respond();
+        if (unread_ == 0)
             receive();
-        }
-        if (delivery_.go_on())
+        if (unread_ > 0)
             return true;
         // The C client reads the end of the connection.
-        bool over = stream_ && stream_->ended() && inner_.open() && !delivery_.waits_for_memory();
+        bool over = stream_ && stream_->ended() && inner_.open();
         if (over)
             inner_.end();
         return over;
     }
 
-    void packet_read() noexcept override { delivery_.packet_read(); }
+    void packet_read() noexcept override {
+        if (unread_ > 0)
+            --unread_;
+    }
 
-    void all_read() noexcept override { delivery_.nothing_left(); }
+    void all_read() noexcept override { unread_ = 0; }
 
     void collect() override {
         flush();
@@ -109,55 +107,51 @@ public:
     }
 
     jute_writer& begin_request() override {
-        own_.unsent.begin_frame();
-        return own_.unsent;
+        requests_.unsent.begin_frame();
+        return requests_.unsent;
     }
 
     void end_request() override {
         if (conversation_)
-            note(own_.unsent.end_frame(), origin::own);
+            note(requests_.unsent.end_frame());
+        if (requests_.unsent.bytes().size() >= many)
+            flush();
     }
 
     void flush() override {
-        const std::string& bytes = own_.unsent.bytes();
+        const std::string& bytes = requests_.unsent.bytes();
         if (bytes.empty())
             return;
         if (conversation_)
             send({reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
-        own_.unsent.clear();
+        requests_.unsent.clear();
     }
 
     void vouch_for_server() override {
         // The response to a ping, which the C client accepts at any time.
         static constexpr std::array<unsigned char, 20> pong{0, 0, 0, 16, 0xff, 0xff, 0xff, 0xfe};
-        if (std::exchange(own_.answered, false) && delivery_.all_read() && inner_.open())
-            delivery_.add(pong);
+        if (std::exchange(requests_.answered, false) && unread_ == 0)
+            to_c_client(pong);
     }
 
-    void report_events() noexcept override { reports_events_ = true; }
+    std::int64_t last_zxid() const noexcept override { return known_.last_zxid; }
 
     void begin_session() noexcept override { known_.last_zxid = 0; }
-
-    bool carries() const noexcept override {
-        return stream_ && stream_->connected() && !stream_->congested() && inner_.open();
-    }
 
     bool congested() const noexcept override { return stream_ && stream_->congested(); }
 
     bool input() const noexcept override {
-        return stream_ && (!delivery_.all_read() || held_ || stream_->input() ||
-                           (stream_->ended() && inner_.open()));
+        return stream_ && (unread_ > 0 || stream_->input() || (stream_->ended() && inner_.open()));
     }
 
     std::chrono::steady_clock::time_point heard_at() const noexcept override { return heard_at_; }
 
     // An idle connection takes little memory for what it reads and writes.
     void wait() override {
-        if (!delivery_.waits_for_memory() && !held_)
-            incoming_.release(usual);
+        incoming_.release(usual);
         outgoing_.release(usual);
-        if (own_.unsent.capacity() > usual)
-            own_.unsent = {};
+        if (requests_.unsent.capacity() > usual)
+            requests_.unsent = {};
         if (stream_)
             stream_->wait_for_input();
     }
@@ -168,8 +162,7 @@ public:
 
     bool send_close_request() override {
         collect();
-        held_.reset();
-        delivery_.clear();
+        unread_ = 0;
         incoming_.clear();
         // Length 8, xid 0 (the response is ignored), operation -11 (closeSession).
         static constexpr std::array<unsigned char, 12> packet{
@@ -204,9 +197,8 @@ public:
         conversation_.reset();
         incoming_.clear();
         outgoing_.clear();
-        own_ = {};
-        delivery_.clear();
-        held_.reset();
+        requests_ = {};
+        unread_ = 0;
         sasl_.stop();
     }
 
@@ -240,11 +232,16 @@ private:
     /// What is read at most before the owner can do something else.
     static constexpr std::size_t read_per_delivery = 4 * many;
 
-    /// A request is about to be sent.
-    void note(std::span<unsigned char> frame, origin from) {
+    /// A frame is about to be sent.
+    void note(std::span<unsigned char> frame) {
         if (conversation_->awaited() == 0)
             known_.abilities.responsive(std::chrono::steady_clock::now());
-        conversation_->sent(frame, from);
+        conversation_->sent(frame);
+    }
+
+    void to_c_client(std::span<const unsigned char> frame) {
+        inner_.write(frame);
+        ++unread_;
     }
 
     void send(std::span<const unsigned char> data) {
@@ -256,7 +253,7 @@ private:
     void send_frames() {
         std::span<unsigned char> frames;
         for (auto frame = outgoing_.next(); !frame.empty(); frame = outgoing_.next()) {
-            note(frame, origin::c_client);
+            note(frame);
             frames =
                 frames.empty() ? frame : std::span(frames.data(), frames.size() + frame.size());
         }
@@ -264,29 +261,10 @@ private:
             send(frames);
     }
 
-    /// Reports what the C client had to read something before.
-    void respond() {
-        while (held_ && delivery_.all_read()) {
-            const auto [what, frame] = *std::exchange(held_, std::nullopt);
-            report(what, frame);
-            check();
-        }
-    }
-
-    /// What is not only the C client's.
-    void report(const reception& what, std::span<unsigned char> frame) {
-        received_(what);
-        if (what.what == reception::kind::event)
-            delivery_.add(frame);
-        else
-            own_.answered = true;
-    }
-
-    /// Reads and checks frames; what the C client may read goes to `delivery_`.
     void receive() {
         std::size_t size = usual;
         std::size_t total = 0;
-        while (stream_ && delivery_.all_read() && !held_ && !refused_ && stream_->input() &&
+        while (stream_ && unread_ == 0 && !refused_ && stream_->input() &&
                total < read_per_delivery) {
             std::span<unsigned char> room = incoming_.room(size);
             std::size_t n = stream_->read(room);
@@ -299,7 +277,6 @@ private:
             heard_at_ = std::chrono::steady_clock::now();
             known_.abilities.responsive(heard_at_);
             check();
-            respond();
         }
     }
 
@@ -334,7 +311,7 @@ private:
     }
 
     void check() {
-        while (!held_ && !refused_) {
+        while (!refused_) {
             auto frame = incoming_.next();
             if (frame.empty())
                 break;
@@ -346,17 +323,12 @@ private:
                                 what.problem);
             if (authenticate(frame, what))
                 continue;
-            if (what.what == reception::kind::own ||
-                (what.what == reception::kind::event && reports_events_)) {
-                if (delivery_.all_read()) {
-                    report(what, frame);
-                    continue;
-                }
-                held_.emplace(std::move(what), frame);
-                break;
+            if (what.what == reception::kind::session) {
+                to_c_client(frame);
+                continue;
             }
-            if (!delivery_.add(frame))
-                return distrust("it sent more than was asked during authentication");
+            requests_.answered = requests_.answered || what.what == reception::kind::response;
+            received_(what);
         }
         if (std::string problem = incoming_.problem(); !refused_ && !problem.empty())
             distrust("it sent " + problem);
@@ -375,7 +347,7 @@ private:
             });
             return true;
         }
-        if (!sasl_.exchange || what.what != reception::kind::own)
+        if (!sasl_.exchange || what.what != reception::kind::response)
             return false;
         if (what.error != 0) {
             sasl_.denied = true;
@@ -414,7 +386,7 @@ private:
             }
             case progress::done:
                 sasl_.exchange.reset();
-                delivery_.add(sasl_.session);
+                to_c_client(sasl_.session);
         }
         ready_();
     }
@@ -458,8 +430,7 @@ private:
         bool denied = false;  ///< by the server
     };
 
-    /// Requests that are not the C client's.
-    struct own_requests {
+    struct requests {
         jute_writer unsent;
         bool answered = false;  ///< one of them, since the C client was told
     };
@@ -475,19 +446,16 @@ private:
     stream_factory& streams_;
     std::shared_ptr<stream> stream_;  ///< to the server
     inner_socket inner_;              ///< to the C client
-    delivery delivery_{inner_};
+    std::size_t unread_ = 0;          ///< frames that the C client has not read
     std::optional<conversation> conversation_;
     frame_splitter incoming_;
     frame_splitter outgoing_{std::numeric_limits<std::int32_t>::max()};
-    own_requests own_;
+    requests requests_;
     std::chrono::steady_clock::time_point heard_at_{};
-    /// Until the C client has read all that came before.
-    std::optional<std::pair<reception, std::span<unsigned char>>> held_;
     experience known_;
     byte_counts bytes_;
     std::string problem_;
     bool refused_ = false;  ///< a frame; none that follows is read
-    bool reports_events_ = false;
     authentication sasl_;
     std::shared_ptr<int> alive_ = std::make_shared<int>();
 };

@@ -40,10 +40,11 @@ public:
         return n > 0 ? static_cast<std::size_t>(n) : 0;
     }
 
-    /// @return the number of bytes for which there was room
-    std::size_t write(std::span<const unsigned char> data) noexcept {
-        ssize_t n = open() ? ::send(descriptor_, data.data(), data.size(), MSG_NOSIGNAL) : 0;
-        return n > 0 ? static_cast<std::size_t>(n) : 0;
+    /// A few small frames: there is always room for them.
+    void write(std::span<const unsigned char> frame) noexcept {
+        if (open() && ::send(descriptor_, frame.data(), frame.size(), MSG_NOSIGNAL) !=
+                          static_cast<ssize_t>(frame.size()))
+            end();
     }
 
     void close() noexcept {
@@ -60,61 +61,6 @@ public:
 
 private:
     int descriptor_ = -1;
-};
-
-/// Checked frames on their way to the C client, which reads them packet by packet.
-class delivery {
-public:
-    using bytes = std::span<const unsigned char>;
-
-    explicit delivery(inner_socket& to) noexcept : to_(to) {}
-
-    /// The frame follows the ones before it in memory, and stays there until `waits_for_memory`
-    /// is false. @return false if it does not follow them
-    bool add(bytes frame) noexcept {
-        if (!unsent_.empty() && unsent_.data() + unsent_.size() != frame.data())
-            return false;
-        unsent_ = unsent_.empty() ? frame : bytes(unsent_.data(), unsent_.size() + frame.size());
-        ++unread_;
-        return true;
-    }
-
-    /// Sends as much as there is room for. @return whether the C client has something to read
-    bool go_on() noexcept {
-        if (readable())
-            return true;
-        std::size_t n = unsent_.empty() ? 0 : to_.write(unsent_);
-        unsent_ = unsent_.subspan(n);
-        drained_ = n == 0;
-        return n > 0;
-    }
-
-    bool readable() const noexcept { return unread_ > 0 && !drained_; }
-    bool waits_for_memory() const noexcept { return !unsent_.empty(); }
-    bool all_read() const noexcept { return unread_ == 0; }
-
-    // What the C client reports.
-    void packet_read() noexcept {
-        if (unread_ > 0)
-            --unread_;
-    }
-    void nothing_left() noexcept {
-        drained_ = true;
-        if (unsent_.empty())
-            unread_ = 0;
-    }
-
-    void clear() noexcept {
-        unsent_ = {};
-        unread_ = 0;
-        drained_ = true;
-    }
-
-private:
-    inner_socket& to_;
-    bytes unsent_;
-    std::size_t unread_ = 0;  ///< frames
-    bool drained_ = true;     ///< the C client has read all that was sent
 };
 
 }  // namespace corozk::detail

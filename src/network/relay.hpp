@@ -22,10 +22,11 @@ struct byte_counts {
     std::uint64_t received = 0;
 };
 
-/// Carries the frames between the C client, which never touches the network, and a server.
+/// The connection to a server: sends requests, reports their responses and events, and carries the
+/// frames of the C client, which keeps the session and never touches the network.
 ///
 /// The C client's socket is replaced by one end of a pair of sockets. What a server sends is
-/// checked against what was requested before the C client reads it.
+/// checked against what was requested.
 class relay {
 public:
     using endpoint = boost::asio::ip::tcp::endpoint;
@@ -33,8 +34,7 @@ public:
     using reception_handler = std::function<void(const reception&)>;
 
     /// @param ready called, never within a call of the owner, when something has changed
-    /// @param received called by `deliver` with the responses to requests, and with events (see
-    /// `report_events`), when the C client has read all that came before
+    /// @param received called by `deliver` with the responses to requests, and with events
     static std::unique_ptr<relay> make(stream_factory& streams,
                                        callback ready,
                                        reception_handler received);
@@ -65,8 +65,8 @@ public:
     /// Takes the place of the C client's socket. @return false if it cannot
     virtual bool attach(int descriptor) = 0;
 
-    /// Passes frames on to the C client. @return whether the C client has something to read: a
-    /// frame, part of one, or the end of the connection
+    /// Reports what has arrived. @return whether the C client has something to read: a frame, or the
+    /// end of the connection
     virtual bool deliver() = 0;
 
     /// The C client has read a packet.
@@ -78,25 +78,22 @@ public:
     /// Sends what the C client has written, after all requests.
     virtual void collect() = 0;
 
-    /// A request that does not come from the C client: between the two it is written, from its xid on.
+    /// Between the two a request is written, from its xid on.
     virtual jute_writer& begin_request() = 0;
     virtual void end_request() = 0;
 
-    /// Sends these requests.
+    /// Sends the requests.
     virtual void flush() = 0;
 
-    /// Tells the C client that the server is alive, if there was a response to such a request since the
-    /// last call: it does not see them, and would give up the connection.
+    /// Tells the C client that the server is alive, if it has responded to a request since the last
+    /// call: the C client does not see that, and would give up the connection.
     virtual void vouch_for_server() = 0;
 
-    /// Events on this connection are reported, too, before the C client can read them.
-    virtual void report_events() noexcept = 0;
-
-    /// Whether `collect` sends what there is.
-    virtual bool carries() const noexcept = 0;
-
-    /// Whether `collect` sends nothing because the server reads nothing.
+    /// Whether the server reads nothing at present.
     virtual bool congested() const noexcept = 0;
+
+    /// The last transaction that earlier connections of this session have told of.
+    virtual std::int64_t last_zxid() const noexcept = 0;
 
     /// Whether `deliver` may have something.
     virtual bool input() const noexcept = 0;

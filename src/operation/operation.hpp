@@ -23,8 +23,6 @@
 
 namespace corozk::detail {
 
-struct arrival;
-
 using steady_clock = std::chrono::steady_clock;
 using time_point = steady_clock::time_point;
 
@@ -48,6 +46,7 @@ enum class op_code : std::uint8_t {
     count_descendants,
     who_am_i,
     add_watch,
+    set_watches,
 };
 
 /// The name of the client's operation.
@@ -70,8 +69,9 @@ constexpr std::string_view to_string(op_code code) noexcept {
                                           "ephemerals",
                                           "count_descendants",
                                           "who_am_i",
-                                          "add_watch"};
-    static_assert(std::size(names) == static_cast<std::size_t>(op_code::add_watch) + 1);
+                                          "add_watch",
+                                          "set_watches"};
+    static_assert(std::size(names) == static_cast<std::size_t>(op_code::set_watches) + 1);
     return names[static_cast<std::size_t>(code)];
 }
 
@@ -90,6 +90,7 @@ constexpr bool changes_state(op_code code) noexcept {
         case op_code::count_descendants:
         case op_code::who_am_i:
         case op_code::add_watch:
+        case op_code::set_watches:
             return false;
         default:
             return true;
@@ -150,7 +151,7 @@ public:
     progress state = progress::idle;
     std::int32_t version = any_version;
     std::string path;
-    std::string data;  ///< also the credential of add_auth, and the joining servers
+    std::string data;  ///< also the credential of add_auth, and what set_watches sets
     std::chrono::milliseconds ttl{0};
     acl entries;  ///< of create and set_acl; the result of get_acl
 
@@ -173,14 +174,12 @@ public:
 
     // The response.
     error_code error;
-    std::string answer;  ///< the path of a created node, or a node's data
+    std::int64_t zxid = 0;  ///< of the last transaction that the server had seen
+    std::string answer;     ///< the path of a created node, or a node's data
     stat record;
     name_list names;
     std::vector<transaction_result> results;
     std::vector<read_result> read_results;
-
-    // While it is in the C client.
-    std::vector<arrival>* inbox = nullptr;  ///< records the response
 
 protected:
     ~operation() { detach(); }

@@ -11,12 +11,16 @@ namespace corozk::detail {
 /// Limits the duration of one part of a turn. Some work is always done.
 class allowance {
 public:
+    /// @param steps_between_looks  at the clock; 1 if a step takes long
+    explicit allowance(unsigned steps_between_looks = 16) noexcept
+        : steps_between_looks_(steps_between_looks) {}
+
     bool spent() noexcept {
-        constexpr unsigned steps_between_looks = 16;
-        return ++steps_ % steps_between_looks == 0 && steady_clock::now() >= end_;
+        return ++steps_ % steps_between_looks_ == 0 && steady_clock::now() >= end_;
     }
 
 private:
+    unsigned steps_between_looks_;
     unsigned steps_ = 0;
     time_point end_ = steady_clock::now() + std::chrono::milliseconds(1);
 };

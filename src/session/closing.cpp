@@ -78,9 +78,6 @@ void session::go_on_closing() {
     connection.connected = link_.connected();
     const bool owes = connection.connected && traffic_.queued() > 0;
     connection.settled = traffic_.in_flight() == 0 && !watches_.notifying() && !owes;
-    // Once the close request was sent the C client must not send a ping.
-    connection.half_packet =
-        closing_.draining() && connection.connected && connection.settled && link_.half_sent();
     switch (closing_.next(connection, now())) {
         case closing_steps::action::wait:
             break;
@@ -128,14 +125,7 @@ void session::retire_client() {
     auto last = link_.take();
     if (!last)
         return;
-    // Requests inside finish with `connection_loss`.
-    last->abort();
-    constexpr std::size_t many = 1024;
-    // After failed authentication there are still requests inside.
-    bool answered = last->state() != handle_state::auth_failed;
-    if (!agenda_.stopped() && answered && watches_.size() + watches_.unnotified() > many)
-        destroy_elsewhere(std::move(last), executor_);
-    last.reset();
+    last.reset();  // which may report a last event
     traffic_.drop_session_events();
 }
 

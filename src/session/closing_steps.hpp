@@ -21,8 +21,7 @@ public:
 
     struct connection_type {
         bool connected = false;
-        bool settled = false;      ///< all responses have arrived and all waiters were called
-        bool half_packet = false;  ///< the C client has a partially sent packet
+        bool settled = false;  ///< all responses have arrived and all waiters were called
     };
 
     /// @param had_session whether a session exists at the server, connected or not
@@ -42,12 +41,10 @@ public:
     action next(const connection_type& c, time_point now) noexcept {
         if (active() && now >= deadline_)
             end(left_to_expire());
-        // The C client aborts the program on unexpected responses: there must be no requests in
-        // flight that it does not know.
         if (phase_ == phase_type::draining && c.settled) {
             if (!c.connected || leaving_) {
                 end(left_to_expire());
-            } else if (!c.half_packet) {
+            } else {
                 phase_ = phase_type::parting;
                 return action::send_close_request;
             }

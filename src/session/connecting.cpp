@@ -120,12 +120,6 @@ void session::advance() {
         switch (todo.kind) {
             case kind::wait:
                 return wake();
-            case kind::begin_round:
-                // In pieces, so that other coroutines run in between.
-                if (!trim_watches())
-                    return wake();
-                connector_.begin_round(now());
-                break;
             case kind::resolve:
                 look_up(todo.host);
                 break;
@@ -236,12 +230,10 @@ void session::established() {
         clock_.start(connector_.attempt_started(), connector_.timeout());
     traffic_.connected(now());
     ++counters_.connects;
-    if (fresh) {
-        for (const auth_info& auth : options_.auth) {
-            operation& op = make_detached(op_code::add_auth, auth.scheme, [](operation&) {});
-            op.data = auth.credential;
-            submit_at_once(op);
-        }
+    for (const auth_info& auth : options_.auth) {
+        operation& op = make_detached(op_code::add_auth, auth.scheme, [](operation&) {});
+        op.data = auth.credential;
+        submit_at_once(op);
     }
     if (connector_.open())
         ready();
@@ -254,8 +246,7 @@ void session::submit_at_once(operation& op) {
     op.state = operation::progress::sent;
     op.sent_at = now();
     op.sent_in = status().generation;
-    if (!link_.submit_by_client(op))
-        return op.abandoned();
+    link_.submit(op);  // every server knows it
     link_.flush();
     traffic_.mark_sent(op);
     ++counters_.requests;
@@ -281,7 +272,7 @@ void session::verify_chroot() {
 
 void session::ready() {
     set_state(link_.read_only() ? session_state::read_only : session_state::connected);
-    watches_.connected();
+    watches_.connected(link_.last_zxid());
     for (auto& call : std::exchange(calls_.connecting, {}))
         call->complete(error_code());
     if (options_.follow_reconfiguration)
@@ -352,8 +343,8 @@ void session::stop_looking() noexcept {
 }
 
 /// When a server from which nothing has come is given up, early enough to find another one. The C
-/// client would do so later: it does not see all responses, and while read-only checks no timeouts (see
-/// `handle::wants_to_write`).
+/// client would do so later: it sees no responses, and while read-only checks no timeouts (see
+/// `handle::look_after_session`).
 time_point session::silence_deadline() const noexcept {
     if (!connection_made())
         return time_point::max();
@@ -370,8 +361,8 @@ void session::give_up_silent_server() {
     wake();
 }
 
-/// When a heartbeat keeps the session alive: before the C client's own pings, whose responses it does
-/// not report.
+/// When a heartbeat keeps the session alive: before the C client's pings, whose responses are not
+/// reported.
 time_point session::heartbeat_due() const noexcept {
     if (!connection_made() || !link_.connected())
         return time_point::max();

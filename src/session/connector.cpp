@@ -93,9 +93,10 @@ connector::action connector::next(time_point now, bool unread) {
     }
     switch (phase_) {
         case phase_type::waiting:
-            if (now >= due_)
-                result.kind = action::kind_type::begin_round;
-            break;
+            if (now < due_)
+                break;
+            begin_round(now);
+            [[fallthrough]];
         case phase_type::resolving:
             if (auto host = known_.take_wanted()) {
                 result.kind = action::kind_type::resolve;

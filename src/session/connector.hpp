@@ -71,7 +71,6 @@ public:
     struct action {
         enum class kind_type : std::uint8_t {
             wait,
-            begin_round,      ///< call `begin_round` as soon as the watches fit into one packet
             resolve,          ///< look up `host` and call `resolved`
             attempt,          ///< connect to `server`; report `accepted` and the outcome
             abandon_attempt,  ///< no outcome in time: drop the connection
@@ -94,7 +93,6 @@ public:
 
     // Events.
     void start(time_point now);
-    void begin_round(time_point now);
     void resolved(std::size_t host, const std::string& problem, addresses found);
     void shaking_hands();   ///< the server of the attempt accepted the connection; TLS begins
     void denied_by_tls();   ///< the attempt is about to fail, with a reason of TLS
@@ -133,6 +131,7 @@ public:
     std::string problems();
 
 private:
+    void begin_round(time_point now);
     void use(std::size_t host);
     bool use_known_addresses();
     action attempt(time_point now);

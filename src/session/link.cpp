@@ -3,7 +3,7 @@
 
 #include "network/fork_guard.hpp"
 #include "session/agenda.hpp"
-#include "session/own_request.hpp"
+#include "session/wire_request.hpp"
 
 #include <utility>
 
@@ -28,21 +28,19 @@ link::link(stream_factory& streams, std::vector<arrival>& inbox, relay::callback
       process_(forks()) {}
 
 void link::received(const reception& what) {
-    if (what.what == reception::kind::event) {
+    if (what.what == reception::kind::event)
         inbox_.push_back(to_arrival(what));
-    } else if (!own_.empty()) {
-        operation& op = *own_.front();
-        own_.pop_front();
-        take_response(op, what, client_ ? client_->session_id() : 0);
-        // It knows those that were set before, and not yet those that were set after.
-        if (client_ && replaces_watches(op))
-            client_->forget_watches(op.path);
-        inbox_.emplace_back(op);
-    }
+    else
+        finish(what.op == wire_op::auth ? credentials_ : sent_, what);
 }
 
-bool link::overtakes(const operation& op) const noexcept {
-    return is_own(op) || op.code == op_code::add_auth;
+void link::finish(std::deque<operation*>& from, const reception& what) {
+    if (from.empty())
+        return;
+    operation& op = *from.front();
+    from.pop_front();
+    take_response(op, what, client_ ? client_->session_id() : 0);
+    inbox_.emplace_back(op);
 }
 
 bool link::can_ask(const operation& op) const noexcept {
@@ -51,53 +49,27 @@ bool link::can_ask(const operation& op) const noexcept {
 
 bool link::submit(operation& op) {
     if (!can_ask(op)) {
-        // The server keeps the watch until it fires, into nothing. Those that share the path with a
-        // persistent one are still waited for.
-        if (op.code == op_code::remove_watches && op.version != all_watches)
-            client_->forget_watches(op.path, op.version);
         op.error = zk_errc::unimplemented;
         return false;
     }
-    if (!is_own(op))
-        return submit_by_client(op);
     forget_response(op);
-    own_.push_back(&op);
-    if (op.code == op_code::add_watch) {
-        relay_->report_events();
-        reports_events_ = true;
-    }
+    (op.code == op_code::add_auth ? credentials_ : sent_).push_back(&op);
     write_request(relay_->begin_request(), op, relay_->abilities());
     relay_->end_request();
     return true;
 }
 
-bool link::submit_by_client(operation& op) {
-    forget_response(op);
-    writing_ = writing::requests;
-    return client_->submit(op);
-}
-
-bool link::clear() {
-    return !finish_writing() && relay_->carries();
-}
-
-void link::flush() {
-    relay_->flush();
-    if (writing_ != writing::requests)
-        return;
-    relay_->collect();
-    writing_ = writing::collected;
-}
-
 void link::look_after_client() {
     relay_->vouch_for_server();
-    writing_ = writing::anything;
+    look_after_client_ = true;
 }
 
 void link::close() {
-    for (operation* op : std::exchange(own_, {})) {
-        op->error = zk_errc::connection_loss;
-        inbox_.emplace_back(*op);
+    for (auto* unanswered : {&credentials_, &sent_}) {
+        for (operation* op : std::exchange(*unanswered, {})) {
+            op->error = zk_errc::connection_loss;
+            inbox_.emplace_back(*op);
+        }
     }
     relay_->close();
 }
@@ -110,7 +82,6 @@ bool link::start() {
     bool attached = relay_->attach(descriptor);
     client_->process(false, true);
     relay_->collect();
-    writing_ = writing::anything;
     return attached;
 }
 
@@ -124,7 +95,6 @@ void link::process() {
         return;
     allowance time;
     for (std::size_t i = 0; i < packets_per_turn && !time.spent() && relay_->deliver(); ++i) {
-        writing_ = writing::anything;
         switch (client_->process(true, false)) {
             case handle::progress::packet:
                 relay_->packet_read();
@@ -141,29 +111,14 @@ void link::process() {
 bool link::wait() {
     if (relay_->connecting())
         return true;
-    if (client_->open())
-        finish_writing();
+    if (std::exchange(look_after_client_, false) && client_->open()) {
+        client_->look_after_session();
+        relay_->collect();
+    }
     if (!client_->open())
         return false;
     relay_->wait();
     return true;
-}
-
-/// @return whether something is left
-bool link::finish_writing() {
-    if (writing_ == writing::nothing)
-        return false;
-    // A read-only session's C client does not say so.
-    bool left = read_only() || client_->wants_to_write();
-    if (writing_ != writing::collected)
-        relay_->collect();
-    while (left && client_->open() && relay_->carries()) {
-        client_->process(false, true);
-        left = client_->wants_to_write();
-        relay_->collect();
-    }
-    writing_ = left || relay_->congested() ? writing::anything : writing::nothing;
-    return left;
 }
 
 void link::drop() {
@@ -194,7 +149,8 @@ bool link::leave_to_parent() noexcept {
 
 void link::abandon() noexcept {
     leave_to_parent();
-    own_.clear();
+    credentials_.clear();
+    sent_.clear();
     relay_->abandon();
 }
 

@@ -42,12 +42,8 @@ public:
     bool unauthenticated() const noexcept { return relay_->unauthenticated(); }
     bool denied() const noexcept { return relay_->denied(); }
 
-    /// Whether events of this connection arrive as `any_event`, too.
-    bool reports_events() const noexcept { return reports_events_; }
-
     /// Starts to connect.
     void connect(const boost::asio::ip::tcp::endpoint& server, const std::string& name) {
-        reports_events_ = false;
         relay_->connect(server, name);
     }
 
@@ -57,7 +53,7 @@ public:
     /// Whether SASL keeps this side busy.
     bool authenticating() const noexcept { return relay_->authenticating(); }
 
-    /// Lets the C client read what has arrived.
+    /// Reads what has arrived.
     void process();
 
     /// When the server has last sent something on this connection.
@@ -66,28 +62,20 @@ public:
     /// Whether `process` has more to do.
     bool input() const noexcept { return relay_->input(); }
 
-    /// Whether it may reach the server before, or even inside, requests that the C client has not yet
-    /// written: ours, and credentials, which the C client puts first.
-    bool overtakes(const operation& op) const noexcept;
-
     /// Whether the server knows it, in one form or another.
     bool can_ask(const operation& op) const noexcept;
 
-    /// Passes a request to the C client or to the relay.
-    /// @return false, with `op.error` set, if the C client rejects it, or the server does not know it
+    /// Writes a request. @return false, with `op.error` set, if the server does not know it
     bool submit(operation& op);
-
-    /// Passes it to the C client, even if the relay could send it.
-    bool submit_by_client(operation& op);
 
     /// Whether the server reads nothing at present.
     bool congested() const noexcept { return relay_->congested(); }
 
-    /// Whether what overtakes may be sent: all requests of the C client were.
-    bool clear();
-
     /// Sends the requests that were submitted.
-    void flush();
+    void flush() { relay_->flush(); }
+
+    /// The last transaction of which earlier connections of this session have told.
+    std::int64_t last_zxid() const noexcept { return relay_->last_zxid(); }
 
     /// Lets the C client send pings and detect timeouts, with the next `wait`.
     void look_after_client();
@@ -95,10 +83,7 @@ public:
     /// Waits for input. @return false if there is no connection, and none is being made
     bool wait();
 
-    /// Whether the C client has written a part of a request only.
-    bool half_sent() { return finish_writing(); }
-
-    /// Drops the connection; requests inside finish with `connection_loss`.
+    /// Drops the connection; requests in flight finish with `connection_loss`.
     void drop();
 
     /// Closes the relay's connection to the server.
@@ -129,23 +114,15 @@ public:
 private:
     void received(const reception& what);
     bool start();
-    bool finish_writing();
-
-    /// What the C client may have written since the relay has collected all of it.
-    enum class writing : std::uint8_t {
-        nothing,
-        anything,   ///< it was called
-        requests,   ///< and submitted to
-        collected,  ///< then collected: it sends no ping now, but may not have written all
-    };
+    void finish(std::deque<operation*>& from, const reception& what);
 
     std::unique_ptr<handle> client_;
     std::unique_ptr<relay> relay_;
     std::vector<arrival>& inbox_;
-    std::deque<operation*> own_;  ///< requests sent by the relay
-    bool fresh_ = true;           ///< no session was established with this C client
-    writing writing_ = writing::nothing;
-    bool reports_events_ = false;
+    std::deque<operation*> sent_;         ///< in the order of their responses
+    std::deque<operation*> credentials_;  ///< responses come as soon as the server has read them
+    bool fresh_ = true;                   ///< no session was established with this C client
+    bool look_after_client_ = false;
     unsigned process_;  ///< the owner of the connection, by `forks()`
 };
 

@@ -2,9 +2,10 @@
 #include "session/persistent_watches.hpp"
 
 #include "operation/operation.hpp"
-#include "session/own_request.hpp"
+#include "session/wire_request.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace corozk::detail {
@@ -12,6 +13,7 @@ namespace corozk::detail {
 namespace {
 
 constexpr std::int32_t children_list = 1;  // a type of remove_watches
+constexpr std::array all_kinds{watch_kind::data, watch_kind::exists, watch_kind::children};
 
 watch_kind list_of(const operation& op) noexcept {
     const bool children = op.code == op_code::remove_watches ? op.version == children_list
@@ -72,10 +74,18 @@ bool persistent_watches::sending(operation& op) {
     return true;
 }
 
-void persistent_watches::armed(watch_kind kind, watched_version version, const operation& op) {
-    watch_registry::armed(kind, op.path, version, op.watcher(), !op.covered);
+void persistent_watches::armed(watch_kind kind, const operation& op) {
+    watch_registry::armed(kind, op.path, op.zxid, op.watcher());
     if (op.covered && !serves(op.path, kind))
-        detach_again(kind, op.path);
+        set_again(kind, op.path);
+}
+
+/// The server may have forgotten the one-shot watches of the path.
+void persistent_watches::set_others_again(const std::string& path) {
+    for (watch_kind kind : all_kinds) {
+        if (!serves(path, kind))
+            set_again(kind, path);
+    }
 }
 
 void persistent_watches::add_withdrawn(const std::string& path) {
@@ -93,8 +103,7 @@ void persistent_watches::add_finished(operation& op, bool sent) {
         --at.in_flight;
     if (sent && !op.error) {
         at.served = op.watching;
-        set_detached_again(op.path);
-        detach(op.path);
+        set_others_again(op.path);
         if (persistent_watch_node* node = op.persistent_watcher()) {
             node->unlink();  // it may still belong to an earlier session
             node->keeper_ = this;
@@ -112,7 +121,7 @@ void persistent_watches::add_failed(const std::string& path, place& at) {
     if (at.in_flight > 0)
         return;  // the response to the next one tells
     at.forget_server();
-    set_detached_again(path);
+    set_others_again(path);
     if (!at.nodes.empty() && !at.restoring)
         lost_.insert(path);
 }
@@ -124,6 +133,9 @@ void persistent_watches::notify(place& at,
                                 watch_event_type type,
                                 const std::string& path,
                                 watch_mode mode) {
+    // After a reconnect, events of watches that were set again before it are not its own.
+    if (!at.served)
+        return;
     for_each_waiter(at.nodes, [&](persistent_watch_node& node) {
         if (node.mode() == mode)
             node.report(type, path);
@@ -131,7 +143,7 @@ void persistent_watches::notify(place& at,
 }
 
 void persistent_watches::report(watch_event_type type, const std::string& path) {
-    fire(path, type, true);
+    fire(path, type);
     const bool of_children = type == watch_event_type::children_changed;
     if (auto it = places_.find(path); it != places_.end()) {
         place& at = it->second;
@@ -159,12 +171,12 @@ void persistent_watches::report(watch_event_type type, const std::string& path) 
 // ---------------------------------------------------------------------------------------------
 // Restoring and removing
 
-void persistent_watches::connected() {
-    watch_trimming::connected();
+void persistent_watches::connected(std::int64_t last_zxid) {
+    watch_trimming::connected(last_zxid);
     for (auto it = places_.begin(); it != places_.end();) {
         place& at = it->second;
         if (at.forget_server())
-            set_detached_again(it->first);
+            set_others_again(it->first);
         if (!at.nodes.empty() && !at.restoring)
             lost_.insert(it->first);
         it = idle(at) ? places_.erase(it) : std::next(it);
@@ -217,10 +229,14 @@ void persistent_watches::restored(const std::string& path, const error_code& ec)
     released(path);
 }
 
-void persistent_watches::removed_from_server(const std::string& path, const error_code& ec) {
-    set_detached_again(path);
-    if (!ec)
-        detach(path);
+void persistent_watches::removed_from_server(const std::string& path) {
+    for (watch_kind kind : all_kinds) {
+        // Whether one that was requested meanwhile has served them all the time is not known.
+        if (serves(path, kind))
+            fire(kind, path, watch_event_type::unknown);
+        else
+            set_again(kind, path);
+    }
     if (auto it = places_.find(path); it != places_.end() && idle(it->second))
         places_.erase(it);
 }

@@ -25,7 +25,7 @@ namespace corozk::detail {
 ///  1. reads of its path set no watch at the server: its events serve them, apart from watches of
 ///     children under a recursive one, which is in the other list;
 ///  2. its response, and that to its removal, mean that the server may have forgotten all that was
-///     set before: the C client forgets it at that place in the stream, and it is set again;
+///     set before: what the persistent watch does not serve is set again;
 ///  3. no watch of its path is removed by kind.
 /// What was requested is known when the next request is sent, as the server serves them in order.
 class persistent_watches : public watch_trimming, private persistent_watch_keeper {
@@ -47,13 +47,13 @@ public:
     bool sending(operation& op);
 
     /// The response of a read that sets a watch.
-    void armed(watch_kind kind, watched_version version, const operation& op);
+    void armed(watch_kind kind, const operation& op);
 
     /// Any event, as the server sends it.
     void report(watch_event_type type, const std::string& path);
 
     /// There is a new connection: the server knows none of them.
-    void connected();
+    void connected(std::int64_t last_zxid);
 
     /// The next path whose watch is to be removed from the server, or set again.
     bool has_changes() const noexcept { return !unused_.empty() || !lost_.empty(); }
@@ -63,8 +63,8 @@ public:
     /// The result of the `add_watch` that was caused by `take_lost`.
     void restored(const std::string& path, const error_code& ec);
 
-    /// The result of the `remove_watches` that was caused by `take_unused`.
-    void removed_from_server(const std::string& path, const error_code& ec);
+    /// The `remove_watches` that was caused by `take_unused` has finished.
+    void removed_from_server(const std::string& path);
 
     /// There will be no more events.
     void drop_all(const error_code& reason);
@@ -95,6 +95,7 @@ private:
     static bool serves(const place& at, watch_kind kind) noexcept;
     bool serves(const std::string& path, watch_kind kind) const;
     void add_failed(const std::string& path, place& at);
+    void set_others_again(const std::string& path);
     void notify(place& at, watch_event_type type, const std::string& path, watch_mode mode);
     void drop(place& at, const error_code& reason);
     void released(const std::string& path) noexcept override;

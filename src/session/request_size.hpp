@@ -7,7 +7,7 @@
 
 namespace corozk::detail {
 
-/// The maximum size of the request that the C client makes of an operation, in bytes.
+/// The maximum size of the request for an operation, in bytes.
 std::size_t request_size(const operation& op) noexcept;
 
 }  // namespace corozk::detail

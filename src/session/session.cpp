@@ -69,7 +69,7 @@ void session::abandon() noexcept {
     for (auto& [prefix, view] : views_.others)
         view->abandon();
     watches_.drop_all(errc::closed);
-    watches_.notify_dropped(std::numeric_limits<std::size_t>::max(), nullptr);
+    watches_.notify_dropped(std::numeric_limits<std::size_t>::max());
     traffic_.abandon();
 }
 
@@ -89,7 +89,6 @@ void session::start(operation& op) noexcept {
     // The server would close the connection, again and again on each retry.
     if (request_size(op) > options_.max_request_size)
         return refuse(op, errc::too_large);
-    // The C client would reject it, too, but leak its copies of the previous steps.
     auto bad = [](const transaction::step& step) { return path_problem(step) != nullptr; };
     if (std::any_of(op.steps.begin(), op.steps.end(), bad))
         return refuse(op, errc::bad_path);

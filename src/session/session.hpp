@@ -35,7 +35,7 @@ namespace corozk::detail {
 
 /// A session: one C client at a time, driven by handlers on the executor.
 ///
-/// All work is done in `turn`, an iteration of the loop: read from the C client, dispatch responses
+/// All work is done in `turn`, an iteration of the loop: read from the server, dispatch responses
 /// and events, run deferred functions, send queued requests, and determine what to wait for. It is
 /// bounded, so that other coroutines can run. Decisions are made by state machines without I/O
 /// (`connector`, `closing_steps`, `persistent_watches`, `traffic`, `agenda`) and carried out here.
@@ -105,6 +105,7 @@ private:
     void on_timer();
     time_limit queue_patience() const noexcept;
     bool can_send() const noexcept;
+    bool can_send_to_server() const noexcept;
     bool chores_left() const noexcept;
 
     // Connecting.
@@ -148,9 +149,10 @@ private:
     void set_state(session_state state, error_code reason = {});
     void report_unused_files();
     void refuse(operation& op, error_code reason) noexcept;
-    bool trim_watches();
     void read_ended(const std::string& path);
-    void set_again(const watch_registry::surplus& watch);
+    bool set_watches();
+    void set_watches(watch_batch batch);
+    void give_up_busy_server(const error_code& ec);
     void tend_persistent_watches();
     void restore(const std::string& path, watch_mode mode);
     void remove_persistent(const std::string& path);

@@ -15,7 +15,7 @@
 namespace corozk::detail {
 
 /// The requests of a session, from `start` until their responses are dispatched, and everything
-/// received from the C client. Does no I/O.
+/// received. Does no I/O.
 class traffic {
 public:
     // More would only increase buffers, as the server is the bottleneck.
@@ -39,7 +39,6 @@ public:
     }
     time_point resumes_at() const noexcept { return resumes_at_; }
 
-    const operation& next_queued() const noexcept { return queued_.front(); }
     operation& take_queued() noexcept { return pop(queued_); }
 
     void mark_sent(operation& op) noexcept {
@@ -112,7 +111,7 @@ public:
     std::size_t in_flight() const noexcept { return in_flight_; }
 
     // Arrivals.
-    /// Filled by the C client's callbacks.
+    /// Filled by the link.
     std::vector<arrival>& arriving() noexcept { return arriving_; }
 
     bool has_arrivals() const noexcept { return !arriving_.empty() || next_ < batch_.size(); }

@@ -19,7 +19,6 @@ constexpr int rounds_per_turn = 4;
 constexpr std::size_t deferred_per_turn = 512;
 constexpr std::chrono::milliseconds throttled_pause{100};
 constexpr std::size_t sends_per_turn = 512;
-constexpr std::size_t sends_per_flush = 64;
 
 }  // namespace
 
@@ -94,10 +93,6 @@ void session::dispatch_arrivals() {
                 dispatch_session_event(a->session);
                 break;
             case arrival::kind_type::watch_event:
-                counters_.notifications += link_.reports_events() ? 0 : 1;
-                watches_.fire(a->path, a->watch);
-                break;
-            case arrival::kind_type::any_event:
                 ++counters_.notifications;
                 watches_.report(a->watch, a->path);
                 break;
@@ -125,7 +120,10 @@ void session::dispatch_answer(operation& op) {
         }
     }
     const bool failed = sent && op.error;
-    const bool refused = failed && op.error == zk_errc::session_closed_require_sasl_auth;
+    const bool refused =
+        failed && (op.error == zk_errc::session_closed_require_sasl_auth ||
+                   (op.code == op_code::add_auth && op.error == zk_errc::auth_failed));
+    const error_code reason = op.error;
     const bool expired = failed && op.error == zk_errc::session_expired &&
                          op.sent_in == status().generation && connection_made();
     bool too_late = false;
@@ -135,7 +133,7 @@ void session::dispatch_answer(operation& op) {
             watch_kind kind = missing ? watch_kind::exists : watch_kind::data;
             if (op.code == op_code::children)
                 kind = watch_kind::children;
-            watches_.armed(kind, version_for(kind, op.record), op);
+            watches_.armed(kind, op);
             too_late = !alive(status().generation);
         }
         op.detach();
@@ -149,7 +147,6 @@ void session::dispatch_answer(operation& op) {
     if (sent && changes_state(op.code) && (!op.error || is_outcome_unknown(op.error)))
         note_change(op);
     op.state = operation::progress::done;
-    op.inbox = nullptr;
     path_root::leave(op);
     op.finished();
     // Watches that were armed before were dropped at the end of the session or the start of
@@ -159,7 +156,7 @@ void session::dispatch_answer(operation& op) {
     if (agenda_.stopped())
         return;
     if (refused)
-        refused_for_good(zk_errc::session_closed_require_sasl_auth);
+        refused_for_good(reason);
     // Observers of this error must not find the session still valid.
     if (expired)
         session_over();
@@ -172,8 +169,6 @@ void session::dispatch_session_event(handle_state state) {
             return established();
         case handle_state::expired:
             return session_over();
-        case handle_state::auth_failed:
-            return refused_for_good(zk_errc::auth_failed);
         default:
             return connection_down();
     }
@@ -217,21 +212,23 @@ void session::run_handlers() {
     agenda_.resume_turn();
 }
 
-bool session::can_send() const noexcept {
+bool session::can_send_to_server() const noexcept {
     const bool usable =
         connector_.open() ? !connector_.search().leaving() && link_.connected() : still_connected();
-    return traffic_.can_send() && usable &&
-           !(link_.congested() && link_.overtakes(traffic_.next_queued()));
+    return usable && !link_.congested();
+}
+
+bool session::can_send() const noexcept {
+    return (traffic_.can_send() || watches_.has_unset()) && can_send_to_server();
 }
 
 void session::send_queued() {
-    if (!can_send())
+    if (!can_send() || !set_watches())
         return;
     time_point sent_at = now();
     allowance time;
-    for (std::size_t i = 0; i < sends_per_turn && can_send(); ++i) {
-        if (link_.overtakes(traffic_.next_queued()) && !link_.clear())
-            break;
+    for (std::size_t i = 0; i < sends_per_turn && traffic_.can_send() && can_send_to_server();
+         ++i) {
         operation& op = traffic_.take_queued();
         if (op.generation != 0 && op.generation != status().generation) {
             refuse(op, zk_errc::session_expired);
@@ -257,20 +254,10 @@ void session::send_queued() {
         ++counters_.requests;
         if (op.code == op_code::children)
             ++counters_.listings;
-        // Before the C client's socket is full.
-        if (i % sends_per_flush == sends_per_flush - 1)
-            link_.flush();
         if (time.spent())
             break;
     }
     link_.flush();
-    // Sending failed inside the C client, which still has requests of the dead connection.
-    if (!link_.client()->open()) {
-        link_.client()->abort();
-        // Otherwise the event that the C client has recorded is dispatched next.
-        if (!traffic_.has_arrivals())
-            connection_down();
-    }
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -297,7 +284,7 @@ void session::wait_for_more() {
             // The next attempt may have started: wait for its socket as well.
             if (connector_.attempting())
                 return wait_for_more();
-        }  // otherwise the events that the C client has recorded are dispatched in the next turn
+        }  // otherwise what has arrived is dispatched in the next turn
     }
     if (closing_.draining())
         go_on_closing();

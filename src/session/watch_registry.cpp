@@ -7,47 +7,25 @@ namespace {
 
 constexpr std::array all_kinds{watch_kind::data, watch_kind::exists, watch_kind::children};
 
-/// The size of a path in a packet: its length and its characters.
+/// The size of a path in a request: its length and its characters.
 std::size_t packed_size(const std::string& path) noexcept {
     return path.size() + 4;
 }
 
 }  // namespace
 
-void watch_registry::release_bytes(const entry& e, const std::string& path) noexcept {
-    if (e.in_c_client)
-        c_client_bytes_ -= packed_size(path);
-}
-
-watched_version version_for(watch_kind kind, const stat& node) noexcept {
-    watched_version version;
-    if (kind == watch_kind::data)
-        version.zxid = node.mzxid;
-    else if (kind == watch_kind::children)
-        version = {node.pzxid, node.num_children};
-    return version;
-}
-
 void watch_registry::armed(watch_kind kind,
                            const std::string& path,
-                           watched_version version,
-                           watch_node* node,
-                           bool in_c_client) {
+                           std::int64_t zxid,
+                           watch_node* node) {
     entry& e = of(kind)[path];
     if (node)
         node->unlink();  // it may still belong to an earlier session
-    // An event comes before the response, unless it was missed: these have not been set again yet.
-    if (!e.in_c_client && e.version != version) {
-        watch_tables::waiters nodes;
-        nodes.swap(e.nodes);
-        notify(std::move(nodes), watch_event_type::unknown);
+    // Who has waited longer for what is still to be set again may have missed a change.
+    if (!e.state.in_doubt) {
+        e.since = zxid;
+        e.state.current = &tables_->current;
     }
-    if (in_c_client && !e.in_c_client) {
-        c_client_bytes_ += packed_size(path);
-        e.in_c_client = true;
-    }
-    e.version = version;
-    e.state = {&tables_->current, false};
     if (!node)
         return;
     node->state_ = &e.state;
@@ -59,7 +37,6 @@ std::size_t watch_registry::fire(watch_kind kind, std::string_view path, watch_e
     auto it = m.find(path);
     if (it == m.end())
         return 0;
-    release_bytes(it->second, it->first);
     watch_tables::waiters nodes;
     nodes.swap(it->second.nodes);
     m.erase(it);
@@ -77,21 +54,18 @@ std::size_t watch_registry::notify(watch_tables::waiters nodes, watch_event_type
     return count;
 }
 
-void watch_registry::fire(std::string_view path, watch_event_type type, bool detached) {
+void watch_registry::fire(std::string_view path, watch_event_type type) {
     const bool of_children =
         type != watch_event_type::created && type != watch_event_type::data_changed;
     const bool of_node = type != watch_event_type::children_changed;
     for (watch_kind kind : all_kinds) {
-        if (kind == watch_kind::children ? !of_children : !of_node)
-            continue;
-        auto it = of(kind).find(path);
-        if (it != of(kind).end() && !(detached && it->second.in_c_client))
+        if (kind == watch_kind::children ? of_children : of_node)
             fire(kind, path, type);
     }
 }
 
 void watch_registry::drop_all(const error_code& reason) {
-    c_client_bytes_ = 0;
+    resuming_.reset();
     if (size() == 0)
         return;
     auto fresh = std::make_unique<watch_tables>();
@@ -99,11 +73,10 @@ void watch_registry::drop_all(const error_code& reason) {
     dropped_.push_back({std::exchange(tables_, std::move(fresh)), reason});
 }
 
-void watch_registry::notify_dropped(std::size_t count,
-                                    const std::function<void(const std::string&)>& forget) {
+void watch_registry::notify_dropped(std::size_t count) {
     while (!dropped_.empty()) {
         dropped_tables& d = dropped_.front();
-        for (auto& detached = d.tables->detached; !detached.empty(); detached.pop_front()) {
+        for (auto& forgotten = d.tables->forgotten; !forgotten.empty(); forgotten.pop_front()) {
             if (count-- == 0)
                 return;
         }
@@ -119,20 +92,11 @@ void watch_registry::notify_dropped(std::size_t count,
                 }
                 if (count-- == 0)
                     return;
-                if (forget && m.begin()->second.in_c_client)
-                    forget(m.begin()->first);
                 m.erase(m.begin());
             }
         }
         dropped_.pop_front();
     }
-}
-
-std::size_t watch_registry::unnotified() const noexcept {
-    std::size_t count = 0;
-    for (const dropped_tables& d : dropped_)
-        count += d.tables->size();
-    return count;
 }
 
 bool watch_registry::has_waiters(watch_kind kind, const std::string& path) const {
@@ -147,69 +111,101 @@ bool watch_registry::contains(watch_kind kind, const std::string& path) const {
 void watch_registry::forget(watch_kind kind, const std::string& path) {
     map& m = of(kind);
     auto it = m.find(path);
-    if (it == m.end() || !it->second.nodes.empty())
-        return;
-    release_bytes(it->second, it->first);
-    m.erase(it);
+    if (it != m.end() && it->second.nodes.empty())
+        m.erase(it);
 }
 
-/// The C client forgets all kinds of watches on a path at once.
-void watch_registry::detach(const std::string& path) {
-    for (watch_kind kind : all_kinds) {
-        auto it = of(kind).find(path);
-        if (it == of(kind).end() || !it->second.in_c_client)
-            continue;
-        release_bytes(it->second, path);
-        it->second.in_c_client = false;
-        detach_again(kind, path);
-    }
+// ---------------------------------------------------------------------------------------------
+// Setting watches again
+
+void watch_registry::connected(std::int64_t last_zxid) {
+    if (!resuming_ && unconfirmed_ == 0 && !failed_)
+        since_ = last_zxid;
+    failed_ = false;
+    resuming_.emplace();
 }
 
-void watch_registry::set_detached_again(const std::string& path) {
-    for (watch_kind kind : all_kinds)
-        detach_again(kind, path);
-}
-
-std::vector<std::string> watch_registry::detach_surplus(std::size_t bytes, std::size_t count) {
-    std::vector<std::string> paths;
-    for (; next_kind_ < all_kinds.size(); ++next_kind_, next_path_.clear()) {
-        map& m = of(all_kinds[next_kind_]);
-        for (auto it = m.lower_bound(next_path_); it != m.end(); ++it) {
-            if (c_client_bytes_ <= bytes || paths.size() >= count) {
-                next_path_ = it->first;
-                return paths;
-            }
-            if (!it->second.in_c_client)
-                continue;
-            paths.push_back(it->first);
-            detach(it->first);
-        }
-    }
-    next_kind_ = 0;  // restart if there are more
-    return paths;
-}
-
-void watch_registry::detach_again(watch_kind kind, const std::string& path) {
+void watch_registry::set_again(watch_kind kind, const std::string& path) {
     auto it = of(kind).find(path);
-    if (it == of(kind).end() || it->second.in_c_client)
+    if (it == of(kind).end())
         return;
     it->second.state.in_doubt = true;
-    tables_->detached.emplace_back(kind, path);
+    tables_->forgotten.emplace_back(kind, path);
 }
 
-std::optional<watch_registry::surplus> watch_registry::take_detached() {
-    auto& detached = tables_->detached;
-    while (!detached.empty()) {
-        auto [kind, path] = std::move(detached.front());
-        detached.pop_front();
-        auto it = of(kind).find(path);
-        if (it == of(kind).end() || it->second.in_c_client)
+std::optional<watch_batch> watch_registry::take_unset(std::size_t bytes) {
+    watch_batch batch;
+    if (resuming_)
+        collect_all(batch, bytes);
+    else
+        collect_forgotten(batch, bytes);
+    for (const auto& paths : batch.paths) {
+        if (paths.empty())
             continue;
-        if (!it->second.nodes.empty())
-            return surplus(kind, std::move(path), it->second.version);
-        of(kind).erase(it);
+        unconfirmed_ += batch.of_a_reconnect ? 1 : 0;
+        return batch;
     }
     return std::nullopt;
+}
+
+void watch_registry::collect_all(watch_batch& batch, std::size_t bytes) {
+    constexpr std::size_t looks = 4096;  // at entries that may have no waiters
+    batch.since = since_;
+    batch.of_a_reconnect = true;
+    std::size_t size = 0;
+    std::size_t count = 0;
+    for (; resuming_->kind < all_kinds.size(); ++resuming_->kind, resuming_->path.clear()) {
+        map& m = of(all_kinds[resuming_->kind]);
+        for (auto it = m.lower_bound(resuming_->path); it != m.end();) {
+            const bool fits = size == 0 || size + packed_size(it->first) <= bytes;
+            if (!fits || ++count > looks) {
+                resuming_->path = it->first;
+                return;
+            }
+            if (it->second.nodes.empty()) {
+                it = m.erase(it);
+                continue;
+            }
+            size += packed_size(it->first);
+            batch.paths[resuming_->kind].push_back(it->first);
+            ++it;
+        }
+    }
+    resuming_.reset();
+}
+
+/// Those that were set at the same time, so that the server reports no earlier changes.
+void watch_registry::collect_forgotten(watch_batch& batch, std::size_t bytes) {
+    std::size_t size = 0;
+    for (auto& forgotten = tables_->forgotten; !forgotten.empty(); forgotten.pop_front()) {
+        auto& [kind, path] = forgotten.front();
+        map& m = of(kind);
+        auto it = m.find(path);
+        if (it == m.end() || !it->second.state.in_doubt)
+            continue;
+        if (it->second.nodes.empty()) {
+            m.erase(it);
+            continue;
+        }
+        if (size > 0 && (it->second.since != batch.since || size + packed_size(path) > bytes))
+            return;
+        batch.since = it->second.since;
+        size += packed_size(path);
+        it->second.state.in_doubt = false;  // the response to any later request comes later
+        batch.paths[static_cast<std::size_t>(kind)].push_back(std::move(path));
+    }
+}
+
+void watch_registry::were_set(const watch_batch& batch, const error_code& ec) {
+    if (batch.of_a_reconnect) {
+        --unconfirmed_;
+        failed_ = failed_ || ec;
+    } else if (ec && !is_session_lost(ec)) {
+        for (watch_kind kind : all_kinds) {
+            for (const std::string& path : batch.paths[static_cast<std::size_t>(kind)])
+                set_again(kind, path);
+        }
+    }
 }
 
 }  // namespace corozk::detail

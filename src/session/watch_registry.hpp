@@ -2,7 +2,7 @@
 #pragma once
 
 #include "operation/watch_node.hpp"
-#include <corozk/types.hpp>
+#include <corozk/error.hpp>
 
 #include <boost/intrusive/list.hpp>
 
@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,20 +20,12 @@
 
 namespace corozk::detail {
 
-/// Whether what is watched has changed since the watch was set.
-struct watched_version {
-    watched_version(std::int64_t zxid_ = 0, std::int32_t num_children_ = 0) noexcept
-        : zxid(zxid_), num_children(num_children_) {}
-
-    std::int64_t zxid;  ///< of the last change of the data, or of the children
-
-    /// ClickHouse Keeper counts no deletion as a change of the children.
-    std::int32_t num_children;
-
-    friend bool operator==(const watched_version&, const watched_version&) = default;
+/// Watches that one request sets again, by kind.
+struct watch_batch {
+    std::int64_t since = 0;       ///< a transaction; the server reports what has changed after it
+    bool of_a_reconnect = false;  ///< one of those for all watches
+    std::array<std::vector<std::string>, 3> paths;
 };
-
-watched_version version_for(watch_kind kind, const stat& node) noexcept;
 
 /// The watches of a session.
 struct watch_tables {
@@ -44,12 +35,8 @@ struct watch_tables {
         waiters nodes;
         watch_state state;
 
-        /// Of the node when the watch was set.
-        watched_version version;
-
-        /// Whether it is in the C client's tables, and so in its SetWatches packet. Otherwise it is
-        /// to be set again, or a persistent watch serves it.
-        bool in_c_client = false;
+        /// The last transaction when the watch was set: later changes have not been reported.
+        std::int64_t since = 0;
     };
 
     // Not a hash table, which would block the loop for milliseconds when it grows.
@@ -62,88 +49,66 @@ struct watch_tables {
 
     std::array<map, 3> maps;
 
-    /// The watches to be set again after the reconnect; may contain removed ones.
-    std::deque<std::pair<watch_kind, std::string>> detached;
+    /// Those that the server has forgotten on this connection; may contain removed ones.
+    std::deque<std::pair<watch_kind, std::string>> forgotten;
 
     /// Whether the server has these watches: not after the end of the session.
     bool current = true;
 };
 
-/// The watches of a session and their waiters.
+/// The watches of a session and their waiters. An entry exists as long as the server has the watch,
+/// even without waiters.
 ///
-/// The C client has a single watcher for all watches, as it would block for seconds at each
-/// disconnect with one context per watch. It only knows the watched paths; the waiters are here. An
-/// entry exists as long as the server or the C client has the watch, even without waiters.
+/// After a reconnect the server has none of them, and all are set again before any other request: so a
+/// response never shows a change before it was reported. The server reports what has changed
+/// since the last transaction of which it has told on earlier connections; as long as it has not
+/// confirmed all watches, that remains the one from which it starts.
 ///
 /// Operations on all watches are done in pieces, so that they do not block the loop.
 class watch_registry {
 public:
-    /// A watch that is not in the C client's tables and must be set again after a reconnect.
-    struct surplus {
-        surplus() = default;
-        surplus(watch_kind kind_, std::string path_, watched_version version_)
-            : kind(kind_), path(std::move(path_)), version(version_) {}
-        watch_kind kind = watch_kind::data;
-        std::string path;
-        watched_version version;
-    };
-
     /// The server has set the watch; `node` may be null.
-    /// @param in_c_client false if it is to be set again
-    void armed(watch_kind kind,
-               const std::string& path,
-               watched_version version,
-               watch_node* node,
-               bool in_c_client = true);
+    /// @param zxid the last transaction that it had seen
+    void armed(watch_kind kind, const std::string& path, std::int64_t zxid, watch_node* node);
 
     /// The server's watch fired, or was removed. @return the number of notified waiters
     std::size_t fire(watch_kind kind, std::string_view path, watch_event_type type);
 
     /// Fires all that an event of this type concerns.
-    /// @param detached only those that are not in the C client's tables
-    void fire(std::string_view path, watch_event_type type, bool detached = false);
+    void fire(std::string_view path, watch_event_type type);
 
     /// There will be no more events: disarms all watches; `notify_dropped` notifies their waiters.
     void drop_all(const error_code& reason);
 
-    /// Notifies about `count` dropped waiters, and calls `forget` for each path in the C client's
-    /// tables.
-    void notify_dropped(std::size_t count, const std::function<void(const std::string&)>& forget);
+    /// Notifies about `count` dropped waiters.
+    void notify_dropped(std::size_t count);
 
     /// Whether there are dropped waiters to notify.
     bool notifying() const noexcept { return !dropped_.empty(); }
-
-    /// The number of their paths.
-    std::size_t unnotified() const noexcept;
 
     bool has_waiters(watch_kind kind, const std::string& path) const;
 
     bool contains(watch_kind kind, const std::string& path) const;
 
-    /// Neither the server nor the C client has the watch, and there is no waiter.
+    /// The server does not have the watch, and there is no waiter.
     void forget(watch_kind kind, const std::string& path);
 
-    /// Detaches watches from the C client until the rest fits into `bytes`.
-    /// @return their paths, at most `count`; the owner removes each from the C client's tables
-    std::vector<std::string> detach_surplus(std::size_t bytes, std::size_t count);
+    /// There is a new connection: all are to be set again.
+    /// @param last_zxid the last transaction of which earlier connections have told
+    void connected(std::int64_t last_zxid);
 
-    /// The C client forgets the watches of a path, which are set again.
-    void detach(const std::string& path);
+    /// The server may have forgotten the watch on this connection: it is to be set again.
+    void set_again(watch_kind kind, const std::string& path);
 
-    /// Those that the C client does not know already are set again.
-    void set_detached_again(const std::string& path);
+    /// Whether `take_unset` may return a batch.
+    bool has_unset() const noexcept { return resuming_ || !tables_->forgotten.empty(); }
 
-    /// Setting the watch again has failed: try after the next reconnect.
-    void detach_again(watch_kind kind, const std::string& path);
+    /// The next watches to be set again, of at most `bytes` unless it is only one. Forgets entries
+    /// without waiters.
+    std::optional<watch_batch> take_unset(std::size_t bytes);
 
-    /// The next detached watch with waiters, each only once. Forgets entries without waiters.
-    std::optional<surplus> take_detached();
-
-    /// Whether `take_detached` may return a watch.
-    bool has_detached() const noexcept { return !tables_->detached.empty(); }
-
-    /// The size of the paths in the C client's SetWatches packet.
-    std::size_t c_client_bytes() const noexcept { return c_client_bytes_; }
+    /// The response to the request for such a batch.
+    void were_set(const watch_batch& batch, const error_code& ec);
 
     std::size_t size() const noexcept { return tables_->size(); }
 
@@ -156,18 +121,23 @@ private:
         error_code reason;
     };
 
+    /// How far the watches have been set again after a reconnect.
+    struct position {
+        std::size_t kind = 0;
+        std::string path;
+    };
+
     map& of(watch_kind kind) noexcept { return tables_->of(kind); }
     const map& of(watch_kind kind) const noexcept { return std::as_const(*tables_).of(kind); }
     static std::size_t notify(watch_tables::waiters nodes, watch_event_type type);
-    void release_bytes(const entry& e, const std::string& path) noexcept;
+    void collect_all(watch_batch& batch, std::size_t bytes);
+    void collect_forgotten(watch_batch& batch, std::size_t bytes);
 
     std::unique_ptr<watch_tables> tables_ = std::make_unique<watch_tables>();
-    std::size_t c_client_bytes_ = 0;
-
-    // Where `detach_surplus` continues.
-    std::size_t next_kind_ = 0;
-    std::string next_path_;
-
+    std::optional<position> resuming_;
+    std::int64_t since_ = 0;       ///< for all watches, after a reconnect
+    std::size_t unconfirmed_ = 0;  ///< of these batches
+    bool failed_ = false;          ///< one of them, since the reconnect
     std::deque<dropped_tables> dropped_;
 };
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/watch_trimming.hpp"
 
-#include "operation/operation.hpp"
-
 namespace corozk::detail {
 
 namespace {
@@ -59,38 +57,6 @@ std::set<watch_trimming::key> watch_trimming::read_ended(const std::string& path
 void watch_trimming::session_lost() {
     late_.clear();
     retry_.clear();
-}
-
-std::optional<watch_registry::surplus> watch_trimming::take_surplus() {
-    auto next = take_detached();
-    setting_again_ += next ? 1 : 0;
-    return next;
-}
-
-std::optional<watch_kind> watch_trimming::set_again(const surplus& watch, const operation& answer) {
-    --setting_again_;
-    if (is_recoverable(answer.error)) {
-        detach_again(watch.kind, watch.path);
-        return std::nullopt;
-    }
-    bool missing = answer.code == op_code::exists && answer.error == zk_errc::no_node;
-    bool same = watch.kind == watch_kind::exists
-                    ? missing
-                    : !answer.error && version_for(watch.kind, answer.record) == watch.version;
-    if (same)
-        return std::nullopt;  // the response has armed it again
-    // Otherwise all waiters read again, and set new watches if necessary.
-    fire(watch.kind, watch.path, watch_event_type::unknown);
-    if (answer.error && !missing)
-        return std::nullopt;
-    watch_kind left = watch_kind::data;
-    if (missing)
-        left = watch_kind::exists;
-    else if (answer.code == op_code::children)
-        left = watch_kind::children;
-    if (!contains(left, watch.path))
-        armed(left, watch.path, {}, nullptr, !answer.covered);
-    return left;
 }
 
 }  // namespace corozk::detail

@@ -3,7 +3,6 @@
 
 #include "session/watch_registry.hpp"
 
-#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -12,8 +11,7 @@
 namespace corozk::detail {
 
 /// The watches of a session, and which of them to remove from the server because they have no
-/// waiters, or to set again because they were detached from the C client. Does no I/O: the owner
-/// sends the requests and reports their results.
+/// waiters. Does no I/O: the owner sends the requests and reports their results.
 class watch_trimming : public watch_registry {
 public:
     using key = std::pair<std::string, watch_kind>;
@@ -32,20 +30,16 @@ public:
     std::set<key> read_ended(const std::string& path, bool connected);
 
     /// Removals that failed because of the lost connection are due.
-    void connected() { retry_.merge(late_); }
+    void connected(std::int64_t last_zxid) {
+        watch_registry::connected(last_zxid);
+        retry_.merge(late_);
+    }
 
     void session_lost();
 
     /// The next due one, to be passed to `unused` again.
     bool has_retry() const noexcept { return !retry_.empty(); }
     key take_retry() { return std::move(retry_.extract(retry_.begin()).value()); }
-
-    /// The next watch to be set again by a read, unless too many such reads are in flight.
-    bool has_surplus() const noexcept { return has_detached() && setting_again_ < 512; }
-    std::optional<surplus> take_surplus();
-
-    /// That read has finished. @return a watch that it has set without a waiter
-    std::optional<watch_kind> set_again(const surplus& watch, const operation& answer);
 
 private:
     bool removable(watch_kind kind, const std::string& path) const;
@@ -54,7 +48,6 @@ private:
     std::set<key> late_;                                  ///< cannot be removed yet
     std::set<key> retry_;
     std::set<key> removing_;  ///< requests in flight; one for data and exists
-    std::size_t setting_again_ = 0;
 };
 
 }  // namespace corozk::detail

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches without waiters are removed from the server. Operations on all watches are done in
-// pieces.
+// Watches without waiters are removed from the server, and after a reconnect all others are set again.
+// Operations on all watches are done in pieces.
 #include "driver/breather.hpp"
 #include "driver/request.hpp"
-#include "session/own_request.hpp"
 #include "session/session.hpp"
+#include "session/wire_request.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <string>
 #include <utility>
 
@@ -40,18 +39,37 @@ void session::read_ended(const std::string& path) {
         watch_dropped(kind, unused);
 }
 
-bool session::trim_watches() {
-    // After a reconnect the C client sends all its watches in one packet. If that exceeded the
-    // servers' limit, every connection would end immediately, forever; and creating a large one
-    // takes long.
-    constexpr std::size_t largest_packet = 256 * 1024;
-    constexpr std::size_t paths_per_call = 256;
-    std::size_t limit = std::min(options_.max_request_size * 3 / 4, largest_packet);
-    if (!link_.client() || watches_.c_client_bytes() <= limit)
-        return true;
-    for (const std::string& path : watches_.detach_surplus(limit, paths_per_call))
-        link_.client()->forget_watches(path);
-    return false;
+/// Before all other requests, so that no response shows a change that was not reported before.
+/// @return whether none is left
+bool session::set_watches() {
+    constexpr std::size_t longest = 16UL * 1024;  // so that setting many is done in pieces
+    const std::size_t bytes = std::min(options_.max_request_size * 3 / 4, longest);
+    allowance time(1);
+    while (watches_.has_unset()) {
+        if (!can_send_to_server() || time.spent())
+            return false;
+        if (auto batch = watches_.take_unset(bytes))
+            set_watches(std::move(*batch));
+    }
+    return true;
+}
+
+void session::set_watches(watch_batch batch) {
+    std::string data = set_watches_data(batch.since, batch.paths);
+    auto were_set = [this, batch = std::move(batch)](operation& set) {
+        watches_.were_set(batch, set.error);
+        give_up_busy_server(set.error);
+    };
+    operation& op = make_detached(op_code::set_watches, "", std::move(were_set));
+    op.data = std::move(data);
+    submit_at_once(op);
+}
+
+/// A server that is too busy to set watches: reconnecting has pauses.
+void session::give_up_busy_server(const error_code& ec) {
+    const bool lost = ec == zk_errc::connection_loss || is_session_lost(ec);
+    if (ec && !lost && connector_.open())
+        link_.client()->abort();
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -59,8 +77,7 @@ bool session::trim_watches() {
 
 bool session::chores_left() const noexcept {
     return watches_.notifying() ||
-           (connector_.open() &&
-            (watches_.has_changes() || watches_.has_surplus() || watches_.has_retry()));
+           (connector_.open() && (watches_.has_changes() || watches_.has_retry()));
 }
 
 void session::do_chores() {
@@ -68,20 +85,13 @@ void session::do_chores() {
     constexpr std::size_t many = 500;
     if (agenda_.handled(many) || watches_.notifying())
         join_free_memory();
-    // While closing, empties the C client's tables in pieces, so that freeing it does not block.
-    std::function<void(const std::string&)> forget;
-    if (closing_.active() && link_.client())
-        forget = [this](const std::string& path) { link_.client()->forget_watches(path); };
     allowance time;
     for (std::size_t i = 0; i < chores_per_turn && chores_left() && !time.spent(); ++i) {
         if (watches_.notifying()) {
             constexpr std::size_t at_a_time = 4;
-            watches_.notify_dropped(at_a_time, forget);
+            watches_.notify_dropped(at_a_time);
             if (!watches_.notifying())
                 complete_close_calls();
-        } else if (watches_.has_surplus()) {
-            if (auto watch = watches_.take_surplus())
-                set_again(*watch);
         } else if (watches_.has_retry()) {
             auto [path, kind] = watches_.take_retry();
             watch_dropped(kind, path);
@@ -107,9 +117,8 @@ void session::tend_persistent_watches() {
 void session::restore(const std::string& path, watch_mode mode) {
     operation& op = make_detached(op_code::add_watch, path, [this](operation& added) {
         watches_.restored(added.path, added.error);
-        // A server that is too busy: reconnecting has pauses.
-        if (is_recoverable(added.error) && connector_.open())
-            link_.client()->abort();
+        if (is_recoverable(added.error))
+            give_up_busy_server(added.error);
     });
     op.watching = mode;
     op.generation = status().generation;
@@ -118,20 +127,9 @@ void session::restore(const std::string& path, watch_mode mode) {
 
 void session::remove_persistent(const std::string& path) {
     operation& op = make_detached(op_code::remove_watches, path, [this](operation& removed) {
-        watches_.removed_from_server(removed.path, removed.error);
+        watches_.removed_from_server(removed.path);
     });
     op.version = all_watches;
-    op.generation = status().generation;
-    start(op);
-}
-
-void session::set_again(const watch_registry::surplus& watch) {
-    op_code code = watch.kind == watch_kind::children ? op_code::children : op_code::exists;
-    operation& op = make_detached(code, watch.path, [this, watch](operation& answer) {
-        if (auto unused = watches_.set_again(watch, answer))
-            watch_dropped(*unused, watch.path);
-    });
-    op.watch = true;
     op.generation = status().generation;
     start(op);
 }

@@ -41,18 +41,13 @@ constexpr std::int32_t after(std::int32_t xid) noexcept {
     return xid == highest_xid ? 1 : xid + 1;
 }
 
-std::string_view payload_of(std::span<unsigned char> frame) noexcept {
+std::string_view payload_of(std::span<const unsigned char> frame) noexcept {
     std::string_view bytes{reinterpret_cast<const char*>(frame.data()), frame.size()};
     return bytes.substr(std::min(length_size, bytes.size()));
 }
 
 void put_xid(std::span<unsigned char> frame, std::int32_t xid) noexcept {
     store_big_endian(frame.data() + xid_at, static_cast<std::uint32_t>(xid));
-}
-
-bool has_xid_of_kind(wire_op op) noexcept {
-    return op == wire_op::ping || op == wire_op::auth || op == wire_op::set_watches ||
-           op == wire_op::set_watches2;
 }
 
 wire_op read_op(jute_reader& in) noexcept {
@@ -81,28 +76,33 @@ reception& refuse_response(reception& result, std::string_view why) {
 
 // --- requests ------------------------------------------------------------------------------------
 
-void conversation::sent(std::span<unsigned char> frame, origin from, std::uint64_t tag) {
+void conversation::sent(std::span<unsigned char> frame) {
     if (phase_ == phase::new_)
         return connect(frame);
     jute_reader in{payload_of(frame)};
-    const std::int32_t xid = in.int32();
+    in.int32();  // the xid
     const wire_op op = read_op(in);
-    // Of our own only SASL comes before the C client has read the connect response.
+    // SASL comes before the C client has read the connect response.
     asked_ = asked_ || op != wire_op::sasl;
     if (in.failed())
         return;
-    std::uint32_t* of_kind = awaited_by_kind(xid);
-    if (of_kind && from == origin::c_client && has_xid_of_kind(op)) {
-        ++*of_kind;
-        return;
+    // The server responds to these two at once, before earlier requests.
+    if (op == wire_op::ping) {
+        ++pings_;
+        return put_xid(frame, ping_xid);
+    }
+    if (op == wire_op::auth) {
+        ++auths_;
+        return put_xid(frame, auth_xid);
+    }
+    std::int32_t xid = set_watches_xid;
+    if (op != wire_op::set_watches) {
+        xid = next_xid_;
+        next_xid_ = after(next_xid_);
     }
     const bool transaction = op == wire_op::multi || op == wire_op::multi_read;
-    requests_.push_back({from == origin::own ? tag : static_cast<std::uint32_t>(xid),
-                         transaction ? note_steps(in) : 0,
-                         number_of(form_of(op)),
-                         from});
-    put_xid(frame, next_xid_);
-    next_xid_ = after(next_xid_);
+    requests_.push_back({xid, transaction ? note_steps(in) : 0, number_of(form_of(op))});
+    put_xid(frame, xid);
 }
 
 void conversation::connect(std::span<unsigned char> frame) noexcept {
@@ -130,21 +130,8 @@ std::uint32_t conversation::note_steps(jute_reader& in) {
     }
 }
 
-std::uint32_t* conversation::awaited_by_kind(std::int32_t xid) noexcept {
-    switch (xid) {
-        case ping_xid:
-            return &pings_;
-        case auth_xid:
-            return &auths_;
-        case set_watches_xid:
-            return &set_watches_;
-        default:
-            return nullptr;
-    }
-}
-
 std::size_t conversation::awaited() const noexcept {
-    return requests_.size() + pings_ + auths_ + set_watches_ + (phase_ == phase::connecting);
+    return requests_.size() + pings_ + auths_ + (phase_ == phase::connecting);
 }
 
 /// @param place  of the request, from the oldest
@@ -169,7 +156,7 @@ operation_set conversation::awaited_operations() const noexcept {
 
 // --- responses -----------------------------------------------------------------------------------
 
-reception conversation::received(std::span<unsigned char> frame) {
+reception conversation::received(std::span<const unsigned char> frame) {
     reception result;
     jute_reader in{payload_of(frame)};
     if (frame.size() < length_size || load_big_endian<std::uint32_t>(reinterpret_cast<const char*>(
@@ -195,13 +182,13 @@ reception conversation::received(std::span<unsigned char> frame) {
     else if (xid == event_xid)
         event(in, result);
     else
-        response(xid, frame, in, result);
+        response(xid, in, result);
     return result;
 }
 
 void conversation::connected(jute_reader in, reception& result) {
     result.op = wire_op::create_session;
-    result.what = reception::kind::forward;
+    result.what = reception::kind::session;
     result.body = in.rest();
     const std::int32_t version = in.int32();
     const std::int32_t timeout = in.int32();
@@ -242,20 +229,16 @@ void conversation::event(jute_reader in, reception& result) const {
         refuse(result, "event", "no path");
 }
 
-void conversation::response(std::int32_t xid,
-                            std::span<unsigned char> frame,
-                            jute_reader in,
-                            reception& result) {
-    if (std::uint32_t* of_kind = awaited_by_kind(xid)) {
-        result.op = xid == ping_xid   ? wire_op::ping
-                    : xid == auth_xid ? wire_op::auth
-                                      : wire_op::set_watches;
-        result.what = reception::kind::forward;
-        if (*of_kind == 0)
-            refuse_response(result, "none is awaited");
-        else
-            --*of_kind;
-        return;
+void conversation::response(std::int32_t xid, jute_reader in, reception& result) {
+    if (xid == ping_xid) {
+        result.op = wire_op::ping;
+        result.what = reception::kind::session;
+        return out_of_turn(pings_, in, result);
+    }
+    if (xid == auth_xid) {
+        result.op = wire_op::auth;
+        result.what = reception::kind::response;
+        return out_of_turn(auths_, in, result);
     }
     if (requests_.empty()) {
         refuse(result, "response", "none is awaited");
@@ -267,7 +250,7 @@ void conversation::response(std::int32_t xid,
     // An old ZooKeeper cannot read a transaction with steps that it does not know.
     result.not_known = result.error == unimplemented ||
                        (result.error == marshalling_error && form.op == wire_op::multi);
-    if (xid != head_xid_)
+    if (xid != asked.xid)
         return out_of_order(xid, result);
     result.asked = operations_of(0);
     result.given_up = gives_up(result.error);
@@ -286,37 +269,38 @@ void conversation::response(std::int32_t xid,
         else if (!problem && !in.empty())
             problem = "it is longer than it should be";
     }
-    // The C client counts through all numbers, once in some billions of requests through these.
-    const auto c_xid = static_cast<std::int32_t>(static_cast<std::uint32_t>(asked.tag));
-    if (asked.from == origin::c_client && awaited_by_kind(c_xid))
-        problem = "the C client would take it for that of another kind";
     if (problem) {
         refuse_response(result, problem);
         return;
     }
     requests_.pop_front();
     steps_.erase(steps_.begin(), steps_.begin() + static_cast<std::ptrdiff_t>(asked.steps));
-    head_xid_ = after(head_xid_);
     last_zxid_ = std::max(last_zxid_, result.zxid);
-    if (asked.from == origin::own) {
-        result.what = reception::kind::own;
-        result.tag = asked.tag;
-    } else {
-        result.what = reception::kind::forward;
-        put_xid(frame, c_xid);
-    }
+    result.what = reception::kind::response;
+}
+
+/// The response to a request of a kind whose responses do not come in order.
+void conversation::out_of_turn(std::uint32_t& awaited, jute_reader in, reception& result) {
+    if (awaited == 0)
+        refuse_response(result, "none is awaited");
+    else if (!in.empty())
+        refuse_response(result, "it is longer than it should be");
+    else
+        --awaited;
 }
 
 /// Only to what it does not know a server responds before it responds to earlier requests: ZooKeeper,
 /// which then closes the connection.
 void conversation::out_of_order(std::int32_t xid, reception& result) const {
-    const std::int64_t place = std::int64_t{xid} - head_xid_ + (xid < head_xid_ ? highest_xid : 0);
-    if (result.not_known && xid > 0 && place < static_cast<std::int64_t>(requests_.size())) {
-        result.asked = operations_of(static_cast<std::size_t>(place));
-        result.op = form_at(requests_[static_cast<std::size_t>(place)].form).op;
+    const auto early = std::find_if(
+        requests_.begin(), requests_.end(), [xid](const request& r) { return r.xid == xid; });
+    if (result.not_known && early != requests_.end()) {
+        result.asked = operations_of(static_cast<std::size_t>(early - requests_.begin()));
+        result.op = form_at(early->form).op;
     }
-    refuse_response(
-        result, "its xid is " + std::to_string(xid) + " instead of " + std::to_string(head_xid_));
+    refuse_response(result,
+                    "its xid is " + std::to_string(xid) + " instead of " +
+                        std::to_string(requests_.front().xid));
 }
 
 /// The results of a transaction: as many as steps, then the mark of the end.
@@ -342,9 +326,6 @@ const char* conversation::read_results(jute_reader& in,
             continue;
         if (!can_result_in(step.op, type))
             return "it has a result of another type";
-        // The C client does not expect the stat, and takes it for the next result.
-        if (type == wire_op::create2 && asked.from == origin::c_client)
-            return "it has a stat, which the C client cannot read";
         // Keeper's failed reads have their own type, and no body.
         if (error == 0 || !reads)
             read_record(in, form_of(type).response, true);

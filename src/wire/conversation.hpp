@@ -12,16 +12,13 @@
 
 namespace corozk::detail {
 
-/// Whose request it is: the C client's, or our own on the same session.
-enum class origin : std::uint8_t { c_client, own };
-
 /// What a frame from the server is.
 struct reception {
     enum class kind : std::uint8_t {
-        forward,  ///< for the C client, which finds its own xid in it
-        own,      ///< the response to a request of our own
-        event,    ///< of a watch; the C client can read it
-        refused,  ///< nothing that can be passed on; the connection is of no more use
+        session,   ///< for the C client: the response to its connect request or to a ping
+        response,  ///< to a request
+        event,     ///< of a watch
+        refused,   ///< what cannot be used; the connection is of no more use
     };
 
     kind what = kind::refused;
@@ -30,7 +27,6 @@ struct reception {
     operation_set asked = 0;             ///< that of the request, with the steps of a transaction
     bool not_known = false;              ///< the server says that it does not know one of these
     std::int64_t zxid = 0;
-    std::uint64_t tag = 0;       ///< as given to `sent`; own responses only
     std::string_view body = {};  ///< within the frame, behind the header; empty with an error
     std::int32_t event_type = 0;
     std::string_view path = {};  ///< of an event
@@ -40,10 +36,10 @@ struct reception {
 
 /// What is said on one connection, from the connect request on: which requests have been sent and
 /// which responses are awaited. Checks that each frame from the server is one of these, and decodes
-/// all of it before the C client sees it: what has passed, the C client can read. No I/O.
+/// all of it: what has passed can be read without further checks. No I/O.
 ///
-/// Requests get consecutive xids of the connection's own, written into the frames; responses to the
-/// C client get back the xid that it chose. So those of both origins cannot be confused.
+/// The C client's frames are the connect request, which comes first, and pings. All other requests get
+/// their xids here: consecutive ones, or those of their kinds.
 ///
 /// Every frame is whole and has its length in front.
 class conversation {
@@ -51,16 +47,11 @@ public:
     /// @param last_zxid what the session has seen before: a connect request claims no less.
     explicit conversation(std::int64_t last_zxid = 0) noexcept : last_zxid_{last_zxid} {}
 
-    /// A frame is about to be sent; changes it in place. The first one is the connect request.
-    /// Requests of our own may have any xid, and must not be pings or credentials (`auth`), whose
-    /// responses do not come in order.
-    void sent(std::span<unsigned char> frame,
-              origin from = origin::c_client,
-              std::uint64_t tag = 0);
+    /// A frame is about to be sent: writes its xid. Of the connect request, what was seen.
+    void sent(std::span<unsigned char> frame);
 
-    /// A frame has arrived; puts the C client's xid into it if it is for the C client. To be called
-    /// no more once a frame was refused.
-    reception received(std::span<unsigned char> frame);
+    /// A frame has arrived. To be called no more once one was refused.
+    reception received(std::span<const unsigned char> frame);
 
     /// The number of responses that are awaited.
     std::size_t awaited() const noexcept;
@@ -68,8 +59,8 @@ public:
     /// What was asked and has no response yet.
     operation_set awaited_operations() const noexcept;
 
-    /// The last transaction that a response has told of, whoever asked. Events do not count: others
-    /// of the same transaction may not have arrived yet.
+    /// The last transaction that a response has told of. Events do not count: others of the same
+    /// transaction may not have arrived yet.
     std::int64_t last_zxid() const noexcept { return last_zxid_; }
 
     /// Whether the server has responded to the connect request.
@@ -83,20 +74,19 @@ public:
 
 private:
     struct request {
-        std::uint64_t tag;    // the C client's xid, or the tag of our own
+        std::int32_t xid;
         std::uint32_t steps;  // of a transaction
         std::uint8_t form;
-        origin from;
     };
 
     void connect(std::span<unsigned char> frame) noexcept;
     std::uint32_t note_steps(jute_reader& in);
-    std::uint32_t* awaited_by_kind(std::int32_t xid) noexcept;
+    static void out_of_turn(std::uint32_t& awaited, jute_reader in, reception& result);
     operation_set operations_of(std::size_t place) const noexcept;
     void out_of_order(std::int32_t xid, reception& result) const;
     void connected(jute_reader in, reception& result);
     void event(jute_reader in, reception& result) const;
-    void response(std::int32_t xid, std::span<unsigned char> frame, jute_reader in, reception&);
+    void response(std::int32_t xid, jute_reader in, reception& result);
     const char* read_results(jute_reader& in, const request& asked, bool& given_up) const noexcept;
 
     enum class phase : std::uint8_t { new_, connecting, connected };
@@ -106,10 +96,8 @@ private:
     std::int64_t last_zxid_;
     std::int64_t session_ = 0;  // that the connect request asks for
     std::int32_t next_xid_ = 1;
-    std::int32_t head_xid_ = 1;  // of the oldest in `requests_`
     std::uint32_t pings_ = 0;
     std::uint32_t auths_ = 0;
-    std::uint32_t set_watches_ = 0;
     phase phase_ = phase::new_;
     bool asked_ = false;  ///< a request: the C client has read the connect response
     bool accepted_ = false;

@@ -237,6 +237,118 @@ TEST_CASE("watches: what changed while the connection was away is told once") {
     });
 }
 
+TEST_CASE(
+    "watches: what changed is told although the connection is lost while they are set again") {
+    constexpr std::size_t count = 40;  // in several requests
+    client_options options = quiet_options("");
+    options.max_request_size = 1024;
+    for (auto fault : {drop_request_and_cut, swallow_reply_and_cut, cut_after_reply}) {
+        for (std::uint64_t k : {1, 2, 3}) {
+            INFO("request " << k);
+            auto body = [&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+                const std::string longer(40, 'x');
+                auto name = [&](std::size_t i) { return path + "/" + longer + std::to_string(i); };
+                std::vector<watched_data> watched;
+                for (std::size_t i = 0; i < count; ++i) {
+                    co_await zk.create(name(i));
+                    watched.push_back(co_await zk.watch_data(name(i)));
+                }
+                proxy.set_acceptance(acceptance::not_listening);
+                proxy.cut();
+                co_await reach(zk, session_state::suspended);
+                admin hand = observer();
+                for (std::size_t i = 0; i < count; i += 2)
+                    hand.set(at_server(name(i)), "x");
+                rule_id rule = proxy.arm(at_op(wire::set_watches, k), fault());
+                proxy.set_acceptance(acceptance::normal);
+                for (std::size_t i = 0; i < count; i += 2) {
+                    INFO("watch " << i);
+                    watch_event event = co_await watched[i].changed.next();
+                    CHECK(event.type == watch_event_type::data_changed);
+                    CHECK_FALSE(watched[i].changed.pending());
+                }
+                co_await eventually_async([&] { return proxy.fired(rule) == 1; });
+                co_await eventually_async([&] { return zk.counters().connects == 3; });
+                co_await eventually_async([&] { return zk.counters().in_flight == 0; });
+                CHECK(zk.generation() == 1);
+                CHECK(zk.counters().watches == count / 2);
+                for (std::size_t i = 1; i < count; i += 2) {
+                    CHECK(watched[i].changed.pending());
+                    hand.set(at_server(name(i)), "x");
+                    co_await watched[i].changed.next();
+                }
+            };
+            with_proxy(body, options);
+        }
+    }
+}
+
+TEST_CASE("watches: one that was set after a change does not report it after a reconnect") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        std::vector<watched_data> watched;
+        for (int i = 0; i < 3; ++i) {
+            co_await zk.set(path, std::to_string(i));
+            watched.push_back(co_await zk.watch_data(path));
+            // Each connection begins with what the one before it has seen.
+            co_await bounce(zk, proxy);
+            co_await zk.sync();
+            CHECK(watched.back().changed.pending());
+        }
+        co_await zk.create(path + "/child");
+        watched_children children = co_await zk.watch_children(path);
+        watched_stat none = co_await zk.watch_exists(path + "/none");
+        co_await bounce(zk, proxy);
+        co_await zk.sync();
+        CHECK(watched.back().changed.pending());
+        CHECK(children.changed.pending());
+        CHECK(none.changed.pending());
+    });
+}
+
+TEST_CASE("watches: no other request overtakes those that set them again") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        watched_data watched = co_await zk.watch_data(path);
+        proxy.set_acceptance(acceptance::not_listening);
+        proxy.cut();
+        co_await reach(zk, session_state::suspended);
+        observer().set(at_server(path), "new");
+        outcome<node_data> read;
+        zk.get(path, read.handler());  // waits for the connection
+        proxy.set_acceptance(acceptance::normal);
+        CHECK_FALSE(co_await read.wait());
+        CHECK(read.value().data == "new");
+        watch_event event = co_await watched.changed.next();
+        CHECK(event.type == watch_event_type::data_changed);
+        std::vector<wire> sent;
+        for (const frame_record& r : proxy.log()) {
+            const bool of_interest =
+                r.frame.op == wire::get_data || r.frame.op == wire::set_watches;
+            if (r.frame.way == direction::to_server && of_interest)
+                sent.push_back(r.frame.op);
+        }
+        CHECK(sent == std::vector{wire::get_data, wire::set_watches, wire::get_data});
+    });
+}
+
+TEST_CASE("watches: credentials are sent again after a reconnect, before anything else") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        co_await zk.add_auth("digest", "ann:secret");
+        const corozk::acl hers = creator_acl();
+        create_options own;
+        own.acl = &hers;
+        co_await zk.create(path + "/hers", "x", own);
+        watched_data watched = co_await zk.watch_data(path + "/hers");
+        for (int i = 0; i < 2; ++i) {
+            co_await bounce(zk, proxy);
+            node_data read = co_await zk.get(path + "/hers");
+            CHECK(read.data == "x");
+        }
+        co_await zk.set(path + "/hers", "y");
+        watch_event event = co_await watched.changed.next();
+        CHECK(event.type == watch_event_type::data_changed);
+    });
+}
+
 TEST_CASE("watches: dropped ones are taken from the server, whenever they are dropped") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         co_await zk.create(path + "/kept");
@@ -330,7 +442,7 @@ TEST_CASE("watches: dropped ones are taken from the server, whenever they are dr
     });
 }
 
-/// No server sends one: it would make the C client end the session.
+/// No server sends one.
 TEST_CASE("watches: an event that says that the session is over costs the connection only") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         watched_data kept = co_await zk.watch_data(path);

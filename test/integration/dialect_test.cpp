@@ -557,33 +557,4 @@ TEST_CASE("every recipe, while containers are deleted before they have a child")
     CHECK(deleted.size() > 10);
 }
 
-TEST_CASE("dialect: a deletion during an outage is noticed although it changes no pzxid") {
-    const old_server keeper{.how = ignorance::hangs_up, .keeper_stats = true};
-    client_options options = basic();
-    options.max_request_size = 1024;  // more watches than that are set again by reads
-    auto body = [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
-        constexpr int count = 40;
-        co_await zk.create(path);
-        std::vector<std::string> parents;
-        std::vector<watched_children> watched;
-        for (int i = 0; i < count; ++i) {
-            parents.push_back(path + "/" + std::string(40, 'p') + std::to_string(i));
-            co_await zk.create(parents.back());
-            co_await zk.create(parents.back() + "/child");
-            watched.push_back(co_await zk.watch_children(parents.back()));
-        }
-        proxy.set_acceptance(acceptance::close_at_once);
-        proxy.cut();
-        co_await reach(zk, session_state::suspended);
-        admin hand = observer();
-        for (const std::string& parent : parents)
-            hand.erase(at_server(parent + "/child"));
-        proxy.set_acceptance(acceptance::normal);
-        for (watched_children& one : watched)
-            co_await one.changed.next();
-        CHECK(proxy.statistics().requests_of(wire::get_children2) > count);
-    };
-    with_old_server(keeper, body, options);
-}
-
 }  // namespace corozk::testing::client_tests::dialect_test

@@ -38,9 +38,10 @@ struct bench {
         machine.expect(now);
         machine.start(now);
     }
-    void begin_round() {
-        REQUIRE(next().kind == kind::begin_round);
-        machine.begin_round(now);
+    /// The next action is the first of a round.
+    void begin_round() const {
+        REQUIRE(machine.phase() == phase::waiting);
+        REQUIRE(machine.deadline() <= now);
     }
     connector::endpoint attempt() {
         auto todo = next();

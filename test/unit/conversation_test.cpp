@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace corozk::testing::conversation_test {
@@ -84,15 +85,17 @@ struct talk {
     }
 
     talk& connected() {
-        REQUIRE(receive(connect_response(0x1234)).what == kind::forward);
+        REQUIRE(receive(connect_response(0x1234)).what == kind::session);
         return *this;
     }
 
-    std::int32_t send(std::string frame, origin from = origin::c_client, std::uint64_t tag = 0) {
-        about.sent(span_of(frame), from, tag);
+    /// @return the xid
+    std::int32_t send(std::string frame) {
+        about.sent(span_of(frame));
         return xid_of(frame);
     }
 
+    /// What is received refers to the last frame.
     reception receive(std::string frame) {
         last = std::move(frame);
         return about.received(span_of(last));
@@ -102,30 +105,28 @@ struct talk {
     std::string last;
 };
 
-TEST_CASE("conversation: responses get back the xid of the C client") {
+TEST_CASE("conversation: requests get consecutive xids, and responses come in their order") {
     talk t;
     CHECK(t.about.awaited() == 1);
     t.connected();
     CHECK(t.about.awaited() == 0);
-    CHECK(t.send(request(1'700'000'000, wire_op::exists, text("/a") + "\0"s)) == 1);
-    CHECK(t.send(request(9, wire_op::get_data, text("/a") + "\1"s), origin::own, 77) == 2);
-    CHECK(t.send(request(1'700'000'001, wire_op::remove, text("/a") + number(-1))) == 3);
+    CHECK(t.send(request(0, wire_op::exists, text("/a") + "\0"s)) == 1);
+    CHECK(t.send(request(9, wire_op::get_data, text("/a") + "\1"s)) == 2);
+    CHECK(t.send(request(0, wire_op::remove, text("/a") + number(-1))) == 3);
     CHECK(t.about.awaited() == 3);
 
     reception r = t.receive(response(1, stat, 0, 100));
-    CHECK(r.what == kind::forward);
+    CHECK(r.what == kind::response);
     CHECK(r.op == wire_op::exists);
-    CHECK(xid_of(t.last) == 1'700'000'000);
+    CHECK(r.zxid == 100);
 
     r = t.receive(response(2, text("data") + stat, 0, 101));
-    CHECK(r.what == kind::own);
-    CHECK(r.tag == 77);
+    CHECK(r.what == kind::response);
     CHECK(r.body == text("data") + stat);
 
     r = t.receive(response(3, "", -101, 102));
-    CHECK(r.what == kind::forward);
+    CHECK(r.what == kind::response);
     CHECK(r.error == -101);
-    CHECK(xid_of(t.last) == 1'700'000'001);
     CHECK(t.about.awaited() == 0);
     CHECK(t.about.last_zxid() == 102);
 }
@@ -153,11 +154,11 @@ TEST_CASE("conversation: responses to connect requests") {
     };
     const std::string whole = connect_response(5);
     const std::string without_flag = framed(std::string_view(whole).substr(4, 36));
-    CHECK(asked_for(0, whole).what == kind::forward);
+    CHECK(asked_for(0, whole).what == kind::session);
     CHECK(asked_for(0, whole).op == wire_op::create_session);
-    CHECK(asked_for(5, without_flag).what == kind::forward);
-    CHECK(asked_for(5, connect_response(0, 0)).what == kind::forward);  // the session has expired
-    CHECK(asked_for(5, connect_response(6)).what == kind::forward);     // it is another
+    CHECK(asked_for(5, without_flag).what == kind::session);
+    CHECK(asked_for(5, connect_response(0, 0)).what == kind::session);  // the session has expired
+    CHECK(asked_for(5, connect_response(6)).what == kind::session);     // it is another
 
     auto with = [&](std::size_t at, std::string bytes) {
         return std::string(whole).replace(4 + at, bytes.size(), bytes);
@@ -235,9 +236,9 @@ TEST_CASE("conversation: every operation, and its response cut short, lengthened
             CHECK(r.problem.empty() == (r.what != kind::refused));
             return r.what;
         };
-        CHECK(answered(e.response) == kind::forward);
-        CHECK(answered("", -101) == kind::forward);
-        CHECK(answered(e.response, -101) == kind::forward);
+        CHECK(answered(e.response) == kind::response);
+        CHECK(answered("", -101) == kind::response);
+        CHECK(answered(e.response, -101) == kind::response);
         for (std::int32_t gives_up : {-4, -7, -118})
             CHECK(answered("", gives_up) == kind::refused);
         for (std::size_t size = 0; size < e.response.size(); ++size) {
@@ -246,13 +247,13 @@ TEST_CASE("conversation: every operation, and its response cut short, lengthened
                                   (e.op == wire_op::get_children && size == names.size());
             CAPTURE(size);
             CHECK(answered(e.response.substr(0, size)) ==
-                  (optional ? kind::forward : kind::refused));
+                  (optional ? kind::response : kind::refused));
         }
         CHECK(answered(e.response + "x") == kind::refused);
     }
 }
 
-TEST_CASE("conversation: lists, strings and paths that the C client cannot read") {
+TEST_CASE("conversation: lists, strings and paths that cannot be read") {
     auto answered = [](wire_op op, const std::string& body) {
         talk t;
         t.connected().send(request(5, op, creation));
@@ -274,19 +275,16 @@ TEST_CASE("conversation: lists, strings and paths that the C client cannot read"
 TEST_CASE("conversation: results of transactions") {
     const std::string two = step(wire_op::create, creation) +
                             step(wire_op::check, text("/a") + number(1)) + end_of_steps;
-    auto answered =
-        [](wire_op op, const std::string& steps, const std::string& results, origin from) {
-            talk t;
-            t.connected().send(request(5, op, steps), from);
-            t.send(request(6, wire_op::sync, text("/a")));
-            reception r = t.receive(response(1, results));
-            if (r.what != kind::refused)
-                CHECK(t.receive(response(2, text("/a"))).what == kind::forward);
-            return r.problem;
-        };
-    auto multi = [&](const std::string& results, origin from = origin::c_client) {
-        return answered(wire_op::multi, two, results, from);
+    auto answered = [](wire_op op, const std::string& steps, const std::string& results) {
+        talk t;
+        t.connected().send(request(5, op, steps));
+        t.send(request(6, wire_op::sync, text("/a")));
+        reception r = t.receive(response(1, results));
+        if (r.what != kind::refused)
+            CHECK(t.receive(response(2, text("/a"))).what == kind::response);
+        return r.problem;
     };
+    auto multi = [&](const std::string& results) { return answered(wire_op::multi, two, results); };
     const std::string made = step(wire_op::create, text("/a"));
     const std::string made_with_stat = step(wire_op::create2, text("/a") + stat);
     const std::string checked = step(wire_op::check);
@@ -316,14 +314,12 @@ TEST_CASE("conversation: results of transactions") {
     }
 
     // Containers are answered with a stat.
-    CHECK(multi(made_with_stat + checked + end_of_steps, origin::own) == "");
-    CHECK(multi(made_with_stat + checked + end_of_steps) ==
-          "response to multi: it has a stat, which the C client cannot read");
+    CHECK(multi(made_with_stat + checked + end_of_steps) == "");
 
     const std::string reads = step(wire_op::get_data, text("/a") + "\0"s) +
                               step(wire_op::get_children, text("/a") + "\0"s) + end_of_steps;
     auto multi_read = [&](const std::string& results) {
-        return answered(wire_op::multi_read, reads, results, origin::own);
+        return answered(wire_op::multi_read, reads, results);
     };
     const std::string names = step(wire_op::get_children, number(1) + text("a"));
     CHECK(multi_read(failed + names + end_of_steps) == "");
@@ -353,7 +349,7 @@ TEST_CASE("conversation: only what is awaited, in order") {
 
     talk twice;
     twice.connected().send(sync);
-    CHECK(twice.receive(response(1, text("/a"))).what == kind::forward);
+    CHECK(twice.receive(response(1, text("/a"))).what == kind::response);
     CHECK(twice.receive(response(1, text("/a"))).problem == "response: none is awaited");
 
     conversation silent;
@@ -370,7 +366,7 @@ TEST_CASE("conversation: what the server does not know") {
     talk t;
     t.connected();
     t.send(request(5, wire_op::get_data, text("/a") + "\1"s));
-    t.send(request(0, wire_op::multi, steps + end_of_steps), origin::own);
+    t.send(request(0, wire_op::multi, steps + end_of_steps));
     t.send(request(6, wire_op::create2, creation));
     const operation_set transaction =
         set_of(wire_op::multi) | set_of(wire_op::create_container) | set_of(wire_op::check);
@@ -381,12 +377,12 @@ TEST_CASE("conversation: what the server does not know") {
         CHECK(r.asked == set_of(wire_op::get_data));
         CHECK_FALSE(r.not_known);
         r = t.receive(response(2, "", marshalling_error));
-        CHECK(r.what == kind::own);
+        CHECK(r.what == kind::response);
         CHECK(r.asked == transaction);
         CHECK(r.not_known);
         CHECK(t.about.awaited_operations() == create2);
         r = t.receive(response(3, "", unimplemented));
-        CHECK(r.what == kind::forward);
+        CHECK(r.what == kind::response);
         CHECK(r.asked == create2);
         CHECK(r.not_known);
         CHECK(t.about.awaited_operations() == 0);
@@ -422,37 +418,52 @@ TEST_CASE("conversation: what the server does not know") {
     }
 }
 
-TEST_CASE("conversation: pings, credentials and watches set again come in any order, once each") {
+TEST_CASE("conversation: responses to pings and credentials come at any time, once each") {
     const std::string sync = request(5, wire_op::sync, text("/a"));
-    for (auto [xid, op] : {std::pair{-2, wire_op::ping},
-                           std::pair{-4, wire_op::auth},
-                           std::pair{-8, wire_op::set_watches}}) {
+    for (auto [xid, op, what] : {std::tuple{-2, wire_op::ping, kind::session},
+                                 std::tuple{-4, wire_op::auth, kind::response}}) {
         CAPTURE(xid);
         talk t;
         t.connected().send(sync);
-        CHECK(t.send(request(xid, op)) == xid);
-        t.send(request(xid, op));
+        CHECK(t.send(request(0, op)) == xid);
+        t.send(request(0, op));
         CHECK(t.about.awaited() == 3);
         reception r = t.receive(response(xid, "", 0, 0));
-        CHECK(r.what == kind::forward);
+        CHECK(r.what == what);
         CHECK(r.op == op);
-        CHECK(xid_of(t.last) == xid);
-        CHECK(t.receive(response(1, text("/a"))).what == kind::forward);
-        CHECK(t.receive(response(xid, "", -115)).what == kind::forward);
+        CHECK(t.receive(response(1, text("/a"))).what == kind::response);
+        CHECK(t.receive(response(xid, "", -115)).what == what);
         CHECK(t.about.awaited() == 0);
         CHECK(t.receive(response(xid)).what == kind::refused);
+
+        talk long_one;
+        long_one.connected().send(request(0, op));
+        CHECK(long_one.receive(response(xid, "x")).problem.ends_with("longer than it should be"));
     }
 }
 
-TEST_CASE("conversation: requests whose xid stands for a kind of frame") {
-    for (std::int32_t xid : {-8, -4, -2}) {
-        CAPTURE(xid);
-        talk t;
-        t.connected().send(request(xid, wire_op::exists, text("/a") + "\0"s));
-        // The server does not confuse it, but the C client would.
-        reception r = t.receive(response(1, stat));
-        CHECK(r.what == kind::refused);
-        CHECK(r.problem.find("another kind") != std::string::npos);
+TEST_CASE("conversation: watches set again have their own xid, and are responded to in order") {
+    talk t;
+    t.connected();
+    const std::string none = std::string(20, '\0');
+    CHECK(t.send(request(0, wire_op::set_watches, none)) == -8);
+    CHECK(t.send(request(0, wire_op::set_watches, none)) == -8);
+    CHECK(t.send(request(0, wire_op::sync, text("/a"))) == 1);
+    reception r = t.receive(response(-8, "", 0, 50));
+    CHECK(r.what == kind::response);
+    CHECK(r.op == wire_op::set_watches);
+    CHECK(t.about.last_zxid() == 50);
+    SECTION("in order") {
+        CHECK(t.receive(response(-8)).what == kind::response);
+        CHECK(t.receive(response(1, text("/a"))).what == kind::response);
+        CHECK(t.receive(response(-8)).problem == "response: none is awaited");
+    }
+    SECTION("out of order") {
+        CHECK(t.receive(response(1, text("/a"))).problem ==
+              "response to setWatches: its xid is 1 instead of -8");
+    }
+    SECTION("with something behind it") {
+        CHECK(t.receive(response(-8, "x")).what == kind::refused);
     }
 }
 
@@ -513,7 +524,7 @@ TEST_CASE("conversation: damaged frames are refused or can be read, and nothing 
         std::vector<std::string> frames;
         for (std::int32_t xid = 1; xid <= 3; ++xid) {
             const exchange& e = all[random() % all.size()];
-            t.send(request(xid, e.op, e.request), xid == 2 ? origin::own : origin::c_client);
+            t.send(request(xid, e.op, e.request));
             frames.push_back(event(1 + xid, 3, "/watched"));
             frames.push_back(response(xid, e.body));
         }

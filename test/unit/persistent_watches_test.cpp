@@ -2,7 +2,7 @@
 #include "session/persistent_watches.hpp"
 
 #include "operation/operation.hpp"
-#include "session/own_request.hpp"
+#include "session/wire_request.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -53,6 +53,7 @@ struct some_operation final : operation {
 /// What a session does with requests, without a server.
 struct scene {
     int woken = 0;
+    std::int64_t zxid = 0;
     persistent_watches watches{[this] { ++woken; }};
 
     std::unique_ptr<some_operation> add(const std::string& path, watch_mode mode, recorder* node) {
@@ -79,8 +80,8 @@ struct scene {
     }
 
     void answer_read(some_operation& op) {
-        watches.armed(
-            op.code == op_code::children ? watch_kind::children : watch_kind::data, 1, op);
+        op.zxid = ++zxid;
+        watches.armed(op.code == op_code::children ? watch_kind::children : watch_kind::data, op);
         op.detach();
     }
 
@@ -91,14 +92,22 @@ struct scene {
         return watches.sending(op);
     }
 
-    /// The kinds of watches that are read again.
-    std::vector<watch_kind> surplus() {
-        std::vector<watch_kind> all;
-        while (auto next = watches.take_detached())
-            all.push_back(next->kind);
+    /// The kinds of watches that are set again, and since when.
+    std::vector<std::pair<watch_kind, std::int64_t>> unset() {
+        std::vector<std::pair<watch_kind, std::int64_t>> all;
+        while (watches.has_unset()) {
+            auto batch = watches.take_unset(1000);
+            for (std::size_t kind = 0; batch && kind < batch->paths.size(); ++kind)
+                all.resize(all.size() + batch->paths[kind].size(),
+                           {static_cast<watch_kind>(kind), batch->since});
+            if (batch)
+                watches.were_set(*batch, {});
+        }
         return all;
     }
 };
+
+using kinds = std::vector<std::pair<watch_kind, std::int64_t>>;
 
 }  // namespace
 
@@ -177,7 +186,7 @@ TEST_CASE("persistent watches: the server has the mode that all need, and loses 
     CHECK(s.watches.take_unused() == "/a");
     CHECK(s.remove("/a", all_watches));
     CHECK_FALSE(s.remove("/a", all_watches));
-    s.watches.removed_from_server("/a", {});
+    s.watches.removed_from_server("/a");
     CHECK_FALSE(s.watches.take_unused());
     CHECK(s.watches.persistent() == 0);
 }
@@ -197,16 +206,48 @@ TEST_CASE("persistent watches: reads of the same node set no watch that would re
     CHECK(s.remove("/a", 1));
     s.answer_read(*before);
     s.answer(*adding);
-    CHECK(s.surplus() == std::vector{watch_kind::data});
+    CHECK(s.unset().empty());  // it serves what was set before
+    CHECK(data.certain());
     s.answer_read(*after);
     s.answer_read(*listing);
-    CHECK(s.surplus().empty());
-    // The C client knows of the listing's.
-    s.watches.report(erased, "/a");
-    CHECK(data.events == std::vector{erased});
-    CHECK(later.events == std::vector{erased});
+    CHECK(s.unset().empty());
+    s.watches.report(data_changed, "/a");
+    CHECK(data.events == std::vector{data_changed});
+    CHECK(later.events == std::vector{data_changed});
     CHECK(children.events.empty());
     CHECK(s.watches.has_waiters(watch_kind::children, "/a"));
+}
+
+TEST_CASE("persistent watches: one in another mode serves no listings any more") {
+    scene s;
+    recorder names, all;
+    one_shot children;
+    s.answer(*s.add("/a", persistent, &names));
+    auto listing = s.read(op_code::children, "/a", children);
+    CHECK(listing->covered);
+    s.answer_read(*listing);
+    s.answer(*s.add("/a", persistent_recursive, &all));
+    CHECK_FALSE(children.certain());
+    CHECK(s.unset() == kinds{{watch_kind::children, 1}});
+    CHECK(children.certain());
+}
+
+TEST_CASE("persistent watches: one that follows another at once may have left a gap") {
+    scene s;
+    recorder first, second;
+    one_shot data;
+    s.answer(*s.add("/a", persistent, &first));
+    auto reading = s.read(op_code::get, "/a", data);
+    s.answer_read(*reading);
+    first.disarm();
+    CHECK(s.watches.take_unused() == "/a");
+    CHECK(s.remove("/a", all_watches));
+    auto adding = s.add("/a", persistent, &second);
+    s.watches.removed_from_server("/a");
+    CHECK(data.events == std::vector{unknown});
+    CHECK(s.unset().empty());  // which would replace it
+    s.answer(*adding);
+    CHECK(second.armed());
 }
 
 TEST_CASE(
@@ -222,11 +263,11 @@ TEST_CASE(
         s.answer(*adding);
         s.answer_read(*reading);
         s.answer_read(*listing);
-        CHECK(s.surplus().empty());
+        CHECK(s.unset().empty());
         node.disarm();
         CHECK(s.watches.take_unused() == "/a");
         CHECK(s.remove("/a", all_watches));
-        s.watches.removed_from_server("/a", {});
+        s.watches.removed_from_server("/a");
     }
     SECTION("fails") {
         s.answer(*adding, zk_errc::unimplemented);
@@ -243,12 +284,19 @@ TEST_CASE(
         s.answer(*adding);
         s.answer_read(*reading);
         s.answer_read(*listing);
-        s.watches.connected();
+        s.watches.connected(9);
         auto lost = s.watches.take_lost();
         REQUIRE(lost);
         CHECK(lost->second == persistent);
+        // As all others, and once more.
+        CHECK(s.unset() == kinds{{watch_kind::data, 9},
+                                 {watch_kind::children, 9},
+                                 {watch_kind::data, 1},
+                                 {watch_kind::children, 2}});
+        return;
     }
-    CHECK(s.surplus() == std::vector{watch_kind::data, watch_kind::children});
+    CHECK(s.unset() == kinds{{watch_kind::data, 1}, {watch_kind::children, 2}});
+    CHECK(data.certain());
     auto again = s.read(op_code::exists, "/a", data);
     CHECK_FALSE(again->covered);
 }
@@ -258,13 +306,16 @@ TEST_CASE("persistent watches: restored after a reconnect") {
     recorder names, all;
     s.answer(*s.add("/a", persistent, &names));
     s.answer(*s.add("/a", persistent_recursive, &all));
-    s.watches.connected();
+    s.watches.connected(9);
     CHECK_FALSE(s.watches.take_unused());
     auto lost = s.watches.take_lost();
     REQUIRE(lost);
     CHECK(lost->second == persistent_recursive);
     auto again = s.add("/a", lost->second, nullptr);
     SECTION("successfully") {
+        s.watches.report(data_changed, "/a");  // of another watch, which was set again before
+        CHECK(names.events.empty());
+        CHECK(all.events.empty());
         s.answer(*again);
         s.watches.restored("/a", {});
         CHECK(names.events == std::vector<std::string>{"interrupted"});
@@ -274,7 +325,7 @@ TEST_CASE("persistent watches: restored after a reconnect") {
     SECTION("when the connection is lost again") {
         s.answer(*again, zk_errc::connection_loss);
         s.watches.restored("/a", zk_errc::connection_loss);
-        s.watches.connected();
+        s.watches.connected(9);
         CHECK(s.watches.take_lost());
         CHECK_FALSE(s.watches.take_lost());
         CHECK(names.armed());

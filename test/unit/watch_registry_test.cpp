@@ -8,8 +8,9 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace corozk::testing::watch_registry_test {
@@ -32,43 +33,6 @@ private:
 };
 
 }  // namespace
-
-TEST_CASE("watch registry: a watch that is to be set again is armed, but in doubt") {
-    watch_registry registry;
-    recorder waiting, kept;
-    registry.armed(watch_kind::data, "/a", 1, &waiting);
-    registry.armed(watch_kind::data, "/b", 1, &kept);
-    CHECK(waiting.certain());
-    REQUIRE(registry.detach_surplus(registry.c_client_bytes() - 1, all).size() == 1);
-    CHECK(waiting.armed());
-    CHECK_FALSE(waiting.certain());
-    CHECK(kept.certain());
-    REQUIRE(registry.take_detached());
-    CHECK_FALSE(waiting.certain());
-    registry.detach_again(watch_kind::data, "/a");
-    registry.armed(watch_kind::data, "/a", 1, nullptr);
-    CHECK(waiting.certain());
-    registry.drop_all(errc::closed);
-    CHECK_FALSE(waiting.certain());
-}
-
-TEST_CASE("watch registry: another read of what is to be set again finds what was missed") {
-    watch_registry registry;
-    recorder missed, same, newcomer;
-    registry.armed(watch_kind::data, "/a", 1, &missed);
-    registry.armed(watch_kind::children, "/a", {1, 2}, &same);
-    REQUIRE(registry.detach_surplus(0, all).size() == 1);
-    registry.armed(watch_kind::data, "/a", 2, &newcomer);
-    registry.armed(watch_kind::children, "/a", {1, 2}, nullptr);
-    CHECK(missed.events == std::vector{watch_event_type::unknown});
-    CHECK(newcomer.events.empty());
-    CHECK(newcomer.certain());
-    CHECK(same.events.empty());
-    CHECK(same.certain());
-    // Without an outage the event of a change is on its way.
-    registry.armed(watch_kind::data, "/a", 3, nullptr);
-    CHECK(newcomer.events.empty());
-}
 
 TEST_CASE("watch registry: fires once, and only who waits for this kind and path") {
     watch_registry registry;
@@ -120,10 +84,8 @@ TEST_CASE("watch registry: a waiter that goes leaves the entry, whose end is up 
     }
     CHECK(registry.contains(watch_kind::exists, "/a"));
     CHECK_FALSE(registry.has_waiters(watch_kind::exists, "/a"));
-    CHECK(registry.c_client_bytes() == 6);
     CHECK(registry.fire(watch_kind::exists, "/a", watch_event_type::created) == 0);
     CHECK_FALSE(registry.contains(watch_kind::exists, "/a"));
-    CHECK(registry.c_client_bytes() == 0);
 }
 
 TEST_CASE("watch registry: forgets only what nobody waits for") {
@@ -136,7 +98,6 @@ TEST_CASE("watch registry: forgets only what nobody waits for") {
     registry.forget(watch_kind::data, "/a");
     CHECK_FALSE(registry.contains(watch_kind::data, "/a"));
     registry.forget(watch_kind::data, "/a");
-    CHECK(registry.c_client_bytes() == 0);
     CHECK(registry.size() == 0);
 }
 
@@ -148,13 +109,12 @@ TEST_CASE("watch registry: drops everything with the reason") {
     registry.armed(watch_kind::children, "/c", 1, &c);
     registry.drop_all(errc::closed);
     CHECK(registry.size() == 0);
-    CHECK(registry.c_client_bytes() == 0);
     for (recorder* r : {&a, &b, &c}) {
         CHECK_FALSE(r->armed());
         CHECK(r->ends.empty());
     }
     CHECK(registry.notifying());
-    registry.notify_dropped(all, nullptr);
+    registry.notify_dropped(all);
     CHECK_FALSE(registry.notifying());
     for (recorder* r : {&a, &b, &c}) {
         CHECK(r->events.empty());
@@ -177,9 +137,7 @@ TEST_CASE("watch registry: many are told in pieces, and not if they watch again 
         return std::count_if(
             nodes.begin(), nodes.end(), [](const recorder& r) { return !r.ends.empty(); });
     };
-    std::set<std::string> forgotten;
-    auto forget = [&forgotten](const std::string& path) { forgotten.insert(path); };
-    registry.notify_dropped(20, forget);
+    registry.notify_dropped(20);
     const auto first = told();
     CHECK(first > 0);
     CHECK(first <= 20);
@@ -192,11 +150,10 @@ TEST_CASE("watch registry: many are told in pieces, and not if they watch again 
     CHECK(registry.contains(watch_kind::data, "/again"));
     std::size_t pieces = 0;
     while (registry.notifying()) {
-        registry.notify_dropped(20, forget);
+        registry.notify_dropped(20);
         ++pieces;
     }
     CHECK(pieces >= count / 20);
-    CHECK(forgotten.size() == count);
     CHECK(again.ends.empty());
     CHECK(told() == static_cast<long>(count - 1));
 
@@ -211,7 +168,7 @@ TEST_CASE("watch registry: two sessions may end before anybody is told") {
     registry.drop_all(zk_errc::session_expired);
     registry.armed(watch_kind::data, "/a", 1, &b);
     registry.drop_all(errc::closed);
-    registry.notify_dropped(all, nullptr);
+    registry.notify_dropped(all);
     CHECK(a.ends == std::vector<error_code>{zk_errc::session_expired});
     CHECK(b.ends == std::vector<error_code>{errc::closed});
 }
@@ -245,92 +202,170 @@ TEST_CASE("watch registry: who is told may watch again or free another waiter at
     first.other = std::make_unique<chain>(registry);
     registry.armed(watch_kind::data, "/a", 1, first.other.get());
     registry.drop_all(errc::closed);
-    registry.notify_dropped(all, nullptr);
+    registry.notify_dropped(all);
     CHECK_FALSE(first.other);
 }
 
-TEST_CASE("watch registry: arming twice counts the path once") {
-    watch_registry registry;
-    recorder a, b;
-    registry.armed(watch_kind::data, "/ab", 1, &a);
-    registry.armed(watch_kind::data, "/ab", 2, &b);
-    registry.armed(watch_kind::data, "/ab", 3, nullptr);
-    CHECK(registry.c_client_bytes() == 7);
-    CHECK(registry.size() == 1);
-    registry.armed(watch_kind::children, "/ab", 3, nullptr);
-    CHECK(registry.c_client_bytes() == 14);
+namespace {
+
+/// "data /a, children /b since 5" for each batch.
+std::string text_of(const watch_batch& batch) {
+    constexpr std::string_view names[] = {"data ", "exists ", "children "};
+    std::string text;
+    for (std::size_t kind = 0; kind < batch.paths.size(); ++kind) {
+        for (const std::string& path : batch.paths[kind])
+            text.append(text.empty() ? "" : ", ").append(names[kind]).append(path);
+    }
+    return text + " since " + std::to_string(batch.since);
 }
 
-TEST_CASE("watch registry: what is too much for one SetWatches packet is detached and set again") {
+std::vector<watch_batch> take_all(watch_registry& registry, std::size_t bytes = 1000) {
+    std::vector<watch_batch> batches;
+    while (registry.has_unset()) {
+        if (auto batch = registry.take_unset(bytes))
+            batches.push_back(std::move(*batch));
+    }
+    return batches;
+}
+
+std::vector<std::string> texts_of(const std::vector<watch_batch>& batches) {
+    std::vector<std::string> texts;
+    for (const watch_batch& batch : batches)
+        texts.push_back(text_of(batch));
+    return texts;
+}
+
+using texts = std::vector<std::string>;
+const error_code lost = zk_errc::connection_loss;
+
+}  // namespace
+
+TEST_CASE("watch registry: after a reconnect all are set again, in batches") {
     watch_registry registry;
-    constexpr int count = 100;
-    std::vector<std::unique_ptr<recorder>> nodes;
-    auto path_of = [](int i) { return "/node-" + std::to_string(1000 + i); };
-    for (int i = 0; i < count; ++i) {
-        nodes.push_back(std::make_unique<recorder>());
-        registry.armed(watch_kind::data, path_of(i), i, nodes.back().get());
-    }
-    // One path is watched in two ways: the C client forgets both together.
-    recorder both;
-    registry.armed(watch_kind::children, path_of(0), 7, &both);
-    const std::size_t packed = path_of(0).size() + 4;
-    CHECK(registry.c_client_bytes() == (count + 1) * packed);
+    recorder a, b, c, d, gone;
+    registry.armed(watch_kind::data, "/a", 1, &a);
+    registry.armed(watch_kind::data, "/bb", 2, &b);
+    registry.armed(watch_kind::exists, "/c", 3, &c);
+    registry.armed(watch_kind::children, "/a", 4, &d);
+    registry.armed(watch_kind::data, "/gone", 5, &gone);
+    gone.disarm();
+    CHECK_FALSE(registry.has_unset());
+    registry.connected(7);
+    CHECK(a.certain());  // as they are set before any other request
+    const std::size_t bytes = GENERATE(1, 13, 1000);
+    auto batches = take_all(registry, bytes);
+    const texts one_by_one{
+        "data /a since 7", "data /bb since 7", "exists /c since 7", "children /a since 7"};
+    const texts two_each{"data /a, data /bb since 7", "exists /c, children /a since 7"};
+    const texts together{"data /a, data /bb, exists /c, children /a since 7"};
+    CHECK(texts_of(batches) == (bytes == 1 ? one_by_one : bytes == 13 ? two_each : together));
+    CHECK_FALSE(registry.contains(watch_kind::data, "/gone"));
+    for (const watch_batch& batch : batches)
+        registry.were_set(batch, {});
+    CHECK(registry.fire(watch_kind::data, "/a", watch_event_type::data_changed) == 1);
+    registry.connected(9);
+    CHECK(text_of(take_all(registry)[0]) == "data /bb, exists /c, children /a since 9");
+}
 
-    const std::size_t limit = 40 * packed;
-    std::vector<std::string> detached;
-    while (registry.c_client_bytes() > limit) {
-        std::vector<std::string> some = registry.detach_surplus(limit, 16);
-        REQUIRE_FALSE(some.empty());
-        CHECK(some.size() <= 16);
-        detached.insert(detached.end(), some.begin(), some.end());
+TEST_CASE("watch registry: what one connection did not confirm, the next one asks from the start") {
+    watch_registry registry;
+    recorder a, b;
+    registry.armed(watch_kind::data, "/a", 1, &a);
+    registry.armed(watch_kind::data, "/b", 2, &b);
+    registry.connected(5);
+    SECTION("no request was sent") {}
+    SECTION("not all were sent") {
+        auto batch = registry.take_unset(1);
+        REQUIRE(batch);
+        registry.were_set(*batch, {});
+        CHECK(registry.has_unset());
     }
-    CHECK(registry.detach_surplus(limit, 16).empty());
-    CHECK(std::set<std::string>(detached.begin(), detached.end()).size() == detached.size());
-    CHECK(registry.size() == count + 1);
+    SECTION("not all were answered") {
+        auto batches = take_all(registry, 1);
+        REQUIRE(batches.size() == 2);
+        registry.were_set(batches[0], {});
+        registry.were_set(batches[1], lost);
+    }
+    SECTION("and the second failure comes after the next connection") {
+        auto batches = take_all(registry, 1);
+        registry.were_set(batches[0], {});
+        registry.connected(6);
+        registry.were_set(batches[1], lost);
+        CHECK(texts_of(take_all(registry)) == texts{"data /a, data /b since 5"});
+        return;
+    }
+    registry.connected(8);
+    auto batches = take_all(registry);
+    CHECK(texts_of(batches) == texts{"data /a, data /b since 5"});
+    registry.were_set(batches[0], {});
+    registry.connected(9);
+    CHECK(texts_of(take_all(registry)) == texts{"data /a, data /b since 9"});
+}
 
-    // Who went meanwhile needs no watch any more.
-    const std::string abandoned = detached.back();
-    for (int i = 0; i < count; ++i) {
-        if (path_of(i) == abandoned)
-            nodes[static_cast<std::size_t>(i)].reset();
-    }
-    if (abandoned == path_of(0))
-        both.disarm();
-    std::vector<watch_registry::surplus> again;
-    while (auto next = registry.take_detached())
-        again.push_back(std::move(*next));
-    CHECK_FALSE(registry.has_detached());
-    std::set<std::string> paths;
-    for (const auto& s : again) {
-        CHECK(s.path != abandoned);
-        if (s.kind == watch_kind::children) {
-            CHECK(s.path == path_of(0));
-            CHECK(s.version.zxid == 7);
-        } else {
-            CHECK(s.path == path_of(static_cast<int>(s.version.zxid)));
-        }
-        paths.insert(s.path);
-    }
-    CHECK(paths.size() == detached.size() - 1);
-    CHECK_FALSE(registry.contains(watch_kind::data, abandoned));
+TEST_CASE("watch registry: what fires while it is set again is done") {
+    watch_registry registry;
+    recorder a, b, again;
+    registry.armed(watch_kind::data, "/a", 1, &a);
+    registry.armed(watch_kind::data, "/b", 1, &b);
+    registry.connected(5);
+    auto first = registry.take_unset(1);
+    REQUIRE(first);
+    registry.fire("/a", watch_event_type::data_changed);
+    registry.fire("/b", watch_event_type::erased);
+    CHECK(a.events.size() == 1);
+    CHECK(b.events.size() == 1);
+    CHECK(take_all(registry).empty());
+    registry.armed(watch_kind::data, "/a", 6, &again);
+    registry.were_set(*first, {});
+    CHECK(again.armed());
+    CHECK(registry.size() == 1);
+}
 
-    // One of them could not be set, and is taken once more.
-    registry.detach_again(again[0].kind, again[0].path);
-    auto once_more = registry.take_detached();
-    REQUIRE(once_more);
-    CHECK(once_more->path == again[0].path);
+TEST_CASE(
+    "watch registry: a watch that the server may have forgotten is in doubt until it is set") {
+    watch_registry registry;
+    recorder early, late, other, newcomer;
+    registry.armed(watch_kind::data, "/a", 3, &early);
+    registry.armed(watch_kind::children, "/a", 3, &other);
+    registry.armed(watch_kind::data, "/b", 4, &late);
+    registry.set_again(watch_kind::data, "/nothing");
+    CHECK_FALSE(registry.has_unset());
+    for (auto [kind, path] : {std::pair{watch_kind::data, "/a"},
+                              std::pair{watch_kind::children, "/a"},
+                              std::pair{watch_kind::data, "/b"}})
+        registry.set_again(kind, path);
+    registry.set_again(watch_kind::data, "/a");
+    CHECK(early.armed());
+    CHECK_FALSE(early.certain());
+    // Another read tells nothing of what the first one may have missed.
+    registry.armed(watch_kind::data, "/a", 6, &newcomer);
+    CHECK_FALSE(newcomer.certain());
+    auto batches = take_all(registry);
+    CHECK(texts_of(batches) == texts{"data /a, children /a since 3", "data /b since 4"});
+    CHECK(early.certain());
+    CHECK(newcomer.certain());
 
-    // Set again: back in the packet, and the waiter is still there.
-    for (const auto& s : again)
-        registry.armed(s.kind, s.path, s.version, nullptr);
-    CHECK_FALSE(registry.take_detached());
-    std::size_t told = 0;
-    for (int i = 0; i < count; ++i) {
-        told += registry.fire(watch_kind::data, path_of(i), watch_event_type::data_changed);
-        registry.fire(watch_kind::children, path_of(i), watch_event_type::children_changed);
+    SECTION("with the connection, the request was lost") {
+        registry.were_set(batches[0], lost);
+        registry.connected(8);
+        batches = take_all(registry);
+        CHECK(texts_of(batches) ==
+              texts{"data /a, data /b, children /a since 8", "data /a, children /a since 3"});
     }
-    CHECK(told == count - 1);
-    CHECK(registry.c_client_bytes() == 0);
+    SECTION("the last waiter goes") {
+        registry.set_again(watch_kind::data, "/b");
+        late.disarm();
+        CHECK(take_all(registry).empty());
+        CHECK_FALSE(registry.contains(watch_kind::data, "/b"));
+    }
+    SECTION("the session ends") {
+        registry.set_again(watch_kind::data, "/b");
+        registry.drop_all(errc::closed);
+        CHECK_FALSE(early.certain());
+        CHECK_FALSE(registry.has_unset());
+        registry.were_set(batches[0], zk_errc::session_expired);
+        CHECK_FALSE(registry.has_unset());
+    }
 }
 
 }  // namespace corozk::testing::watch_registry_test

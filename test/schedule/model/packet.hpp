@@ -52,7 +52,6 @@ struct request {
     bool watch = false;
     int watch_type = 0;
     std::vector<request> steps;
-    bool own = false;  ///< of the library's relay, not of the C client
 
     // Of set_watches.
     std::vector<std::string> data_watches;
@@ -73,7 +72,6 @@ enum class packet : std::uint8_t { answer, event, welcome, rejection };
 
 struct answer {
     packet kind = packet::answer;
-    bool own = false;  ///< to a request of the relay; an event: it was reported to the relay
     verb what = verb::exists;
     int xid = 0;
     int rc = 0;

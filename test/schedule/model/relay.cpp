@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The relay of the model, linked in place of the library's: requests and responses are frames here, those
-// of the model's C client are objects. It watches the socket of the C client, over which the network says
-// that something has arrived or that the connection is over.
+// The relay of the model, linked in place of the library's: requests and responses are frames here, the
+// connect request of the model's C client is an object. It watches the socket of the C client, over which
+// the network says that something has arrived or that the connection is over.
 #include "network/relay.hpp"
 
 #include "c_handle.hpp"
@@ -65,6 +65,8 @@ model::verb verb_of(wire_op op) {
             return model::verb::add_watch;
         case wire_op::remove_watches:
             return model::verb::remove_watches;
+        case wire_op::set_watches:
+            return model::verb::set_watches;
         default:
             model::not_modelled("a request of the relay");
     }
@@ -81,6 +83,13 @@ std::vector<model::acl_item> read_acl(jute_reader& in) {
     return items;
 }
 
+std::vector<std::string> read_paths(jute_reader& in) {
+    std::vector<std::string> paths;
+    for (std::int32_t n = in.int32(); n > 0; --n)
+        paths.emplace_back(in.string());
+    return paths;
+}
+
 void read_steps(jute_reader& in, model::request& transaction);
 
 /// What follows the kind of a request, or of a step; its paths have the chroot already.
@@ -89,6 +98,13 @@ model::request read_request(jute_reader& in, wire_op op) {
     model::request r(verb_of(op));
     if (r.what == model::verb::multi || r.what == model::verb::multi_read) {
         read_steps(in, r);
+        return r;
+    }
+    if (r.what == model::verb::set_watches) {
+        r.seen = in.int64();
+        r.data_watches = read_paths(in);
+        r.exists_watches = read_paths(in);
+        r.child_watches = read_paths(in);
         return r;
     }
     r.path = in.string();
@@ -144,9 +160,7 @@ model::request to_request(std::string_view frame) {
     jute_reader in(frame);
     in.int32();  // the xid
     const auto op = static_cast<wire_op>(in.int32());
-    model::request r = read_request(in, op);
-    r.own = true;
-    return r;
+    return read_request(in, op);
 }
 
 void put_stat(jute_writer& out, const Stat& s) {
@@ -264,6 +278,7 @@ public:
 
     void connect(const endpoint& server, const std::string&) override {
         close();
+        seen_before_ = last_zxid_;
         address_ = server.address().to_string() + ":" + std::to_string(server.port());
         connected_ = true;
         auto ready = [state = state_, which = state_->connection] {
@@ -294,20 +309,17 @@ public:
         return true;
     }
 
-    /// Responses to our own requests are not for the C client; events are, when they were reported.
     bool deliver() override {
         for (model::endpoint* e = line(); e && !e->arrived.empty();) {
             model::answer& next = e->arrived.front();
-            if (next.kind == model::packet::event && reports_events_ && !next.own) {
-                next.own = true;
-                report(next);
-            } else if (next.kind == model::packet::answer && next.own) {
-                model::answer a = std::move(next);
-                e->arrived.pop_front();
+            if (next.kind != model::packet::event && next.kind != model::packet::answer)
+                break;  // for the C client
+            const model::answer a = std::move(next);
+            e->arrived.pop_front();
+            if (a.kind == model::packet::event)
+                report(a);
+            else
                 respond(a);
-            } else {
-                break;
-            }
         }
         return state_->input;
     }
@@ -328,7 +340,6 @@ public:
         if (model::connection* c = e ? there.find(e->connection) : nullptr)
             there.send(*c, asked_.back());
     }
-    void report_events() noexcept override { reports_events_ = true; }
     bool congested() const noexcept override { return false; }
     bool input() const noexcept override { return state_->input; }
 
@@ -376,13 +387,12 @@ public:
         state_->input = state_->waiting = false;
         socket_.reset();
         asked_.clear();
-        reports_events_ = false;
         descriptor_ = -1;
         connected_ = false;
     }
 
-    void begin_session() noexcept override { last_zxid_ = 0; }
-    bool carries() const noexcept override { return true; }
+    void begin_session() noexcept override { last_zxid_ = seen_before_ = 0; }
+    std::int64_t last_zxid() const noexcept override { return seen_before_; }
     const server_abilities& abilities() const noexcept override { return abilities_; }
     bool unauthenticated() const noexcept override { return false; }
     bool denied() const noexcept override { return false; }
@@ -408,7 +418,7 @@ private:
         const bool good = a.rc == ZOK || (asked.what == model::verb::multi && !a.steps.empty());
         const std::string body = good ? to_body(a, asked) : std::string();
         reception what;
-        what.what = reception::kind::own;
+        what.what = reception::kind::response;
         what.op = asked.what == model::verb::create ? wire_op::create2 : wire_op::notification;
         what.error = good ? ZOK : a.rc;
         what.zxid = a.zxid;
@@ -433,11 +443,11 @@ private:
     boost::asio::any_io_executor executor_;
     std::shared_ptr<shared> state_;
     reception_handler received_;
-    bool reports_events_ = false;
     server_abilities abilities_;
     jute_writer request_;               ///< being written
     std::deque<model::request> asked_;  ///< and not answered
-    std::int64_t last_zxid_ = 0;        ///< of own responses
+    std::int64_t last_zxid_ = 0;        ///< of all responses
+    std::int64_t seen_before_ = 0;      ///< on earlier connections
     int descriptor_ = -1;               ///< the C client's
     std::optional<boost::asio::posix::stream_descriptor> socket_;
     std::string address_;

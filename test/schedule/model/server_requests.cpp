@@ -62,10 +62,8 @@ void server::execute(connection& c) {
     it->second.heard = time_;
     answer a;
     a.xid = r.xid;
-    a.own = r.own;
     a.what = r.what;
-    const bool later = r.what == verb::multi_read || r.what == verb::add_watch ||
-                       (r.what == verb::remove_watches && r.own);
+    const bool later = r.what == verb::multi_read || r.what == verb::add_watch;
     if (later && old_) {
         // Servers hang up behind this answer.
         a.rc = ZUNIMPLEMENTED;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that the relay sends and whose responses it reports. The C client keeps the session and its
-// watches, and so sends what concerns them: reads that set a watch, credentials, pings.
+// Operations as requests and responses.
 #pragma once
 
 #include "c_client/handle.hpp"
@@ -9,12 +8,12 @@
 #include "wire/jute.hpp"
 #include "wire/server_abilities.hpp"
 
+#include <array>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace corozk::detail {
-
-/// Whether the relay sends it, and not the C client.
-bool is_own(const operation& op) noexcept;
 
 /// Whether the server knows it, in one form or another.
 bool can_be_asked(const operation& op, const server_abilities& server) noexcept;
@@ -23,12 +22,12 @@ bool can_be_asked(const operation& op, const server_abilities& server) noexcept;
 void write_request(jute_writer& out, const operation& op, const server_abilities& server);
 
 /// The type of a `remove_watches` (see `operation::version`) that removes all watches of a path.
-/// The C client would forget those that were set meanwhile, too.
 constexpr std::int32_t all_watches = 3;
 
-/// Whether the server has forgotten all one-shot watches of the path: servers before
-/// ZOOKEEPER-4466 know one mode for each path and connection.
-bool replaces_watches(const operation& answered) noexcept;
+/// The `data` of a `set_watches`: the server sets these watches, by kind, and reports at once those for
+/// which it has changes after that transaction.
+std::string set_watches_data(std::int64_t since,
+                             const std::array<std::vector<std::string>, 3>& paths);
 
 /// Of an event that the relay has reported.
 arrival to_arrival(const reception& event);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/own_request.hpp"
+#include "session/wire_request.hpp"
 
 #include "c_client/c_types.hpp"
 #include "operation/path.hpp"
@@ -122,6 +122,8 @@ wire_op wire_op_of(const operation& op, const server_abilities& server) noexcept
             return wire_op::who_am_i;
         case op_code::add_watch:
             return wire_op::add_watch;
+        case op_code::set_watches:
+            return wire_op::set_watches;
     }
     return wire_op::error;
 }
@@ -250,22 +252,6 @@ bool can_be_asked(const operation& op, const server_abilities& server) noexcept 
            });
 }
 
-bool is_own(const operation& op) noexcept {
-    switch (op.code) {
-        case op_code::get:
-        case op_code::exists:
-        case op_code::children:
-            return !op.watch || op.covered;
-        case op_code::add_auth:
-        case op_code::get_config:
-            return false;
-        case op_code::remove_watches:
-            return op.version == all_watches;
-        default:
-            return true;
-    }
-}
-
 void write_request(jute_writer& out, const operation& op, const server_abilities& server) {
     out.int32(0);
     put_op(out, wire_op_of(op, server));
@@ -283,9 +269,10 @@ void write_request(jute_writer& out, const operation& op, const server_abilities
             out.buffer(op.path).buffer(op.data).int32(op.version);
             break;
         case op_code::get:
+        case op_code::get_config:
         case op_code::exists:
         case op_code::children:
-            out.buffer(op.path).boolean(false);
+            out.buffer(op.path).boolean(op.watch && !op.covered);
             break;
         case op_code::sync:
         case op_code::get_acl:
@@ -322,25 +309,36 @@ void write_request(jute_writer& out, const operation& op, const server_abilities
         case op_code::remove_watches:
             out.buffer(op.path).int32(op.version);
             break;
-        case op_code::who_am_i:
         case op_code::add_auth:
-        case op_code::get_config:
+            out.int32(0).buffer(op.path).buffer(op.data);
+            break;
+        case op_code::set_watches:
+            out.raw(op.data);
+            break;
+        case op_code::who_am_i:
             break;
     }
 }
 
-bool replaces_watches(const operation& answered) noexcept {
-    return !answered.error &&
-           (answered.code == op_code::add_watch || answered.code == op_code::remove_watches);
+std::string set_watches_data(std::int64_t since,
+                             const std::array<std::vector<std::string>, 3>& paths) {
+    jute_writer out;
+    out.int64(since);
+    for (const std::vector<std::string>& of_kind : paths) {
+        out.int32(static_cast<std::int32_t>(of_kind.size()));
+        for (const std::string& path : of_kind)
+            out.buffer(path);
+    }
+    return out.bytes();
 }
 
 arrival to_arrival(const reception& event) {
-    return arrival(
-        to_event_type(event.event_type), std::string(event.path), arrival::kind_type::any_event);
+    return arrival(to_event_type(event.event_type), std::string(event.path));
 }
 
 void take_response(operation& op, const reception& response, std::int64_t session_id) {
     op.error = response.not_known ? zk_errc::unimplemented : to_answer_error(response.error);
+    op.zxid = response.zxid;
     jute_reader in(response.body);
     if (op.error)
         return;
@@ -351,6 +349,7 @@ void take_response(operation& op, const reception& response, std::int64_t sessio
                                                        : read_stat(in);
             return;
         case op_code::get:
+        case op_code::get_config:
         case op_code::reconfigure:
             op.answer = std::string(in.buffer());
             op.record = read_stat(in);
@@ -392,9 +391,9 @@ void take_response(operation& op, const reception& response, std::int64_t sessio
         case op_code::sync:
         case op_code::set_acl:
         case op_code::add_auth:
-        case op_code::get_config:
         case op_code::remove_watches:
         case op_code::add_watch:
+        case op_code::set_watches:
             return;
     }
 }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace corozk::testing::client_tests::own_requests_test {
+namespace corozk::testing::client_tests::requests_test {
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -175,7 +175,7 @@ awaitable<std::uint64_t> play(client& zk, fault_proxy& proxy, std::string path) 
 
 }  // namespace
 
-TEST_CASE("own requests: the connection ends at each of them") {
+TEST_CASE("requests: the connection ends at each of them") {
     std::uint64_t requests = 1;
     for (auto fault : {drop_request_and_cut, swallow_reply_and_cut, cut_after_reply}) {
         for (std::uint64_t k = 0; k <= requests; ++k) {
@@ -199,7 +199,7 @@ TEST_CASE("own requests: the connection ends at each of them") {
     }
 }
 
-TEST_CASE("own requests: each is cancelled at any time, and the others go on") {
+TEST_CASE("requests: each is cancelled at any time, and the others go on") {
     constexpr cancellation_type types[] = {
         cancellation_type::terminal, cancellation_type::partial, cancellation_type::total};
     with_client(
@@ -237,4 +237,4 @@ TEST_CASE("own requests: each is cancelled at any time, and the others go on") {
         120s);
 }
 
-}  // namespace corozk::testing::client_tests::own_requests_test
+}  // namespace corozk::testing::client_tests::requests_test
