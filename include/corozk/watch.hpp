@@ -22,7 +22,7 @@ COROZK_DECL boost::asio::any_io_executor executor_of(const std::shared_ptr<user_
  *
  * Move-only. The destructor cancels the watch, also at the server unless the client has others on
  * the node; a pending `next` completes with `operation_aborted`. The watch survives reconnects of
- * the session.
+ * the session, and reports what has changed meanwhile before any later operation shows it.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "c_client/handle.hpp"
-#include "operation/operation.hpp"
+#include <corozk/error.hpp>
+#include <corozk/types.hpp>
+#include <corozk/watch_types.hpp>
 
 #include <zookeeper/zookeeper.h>
 

@@ -72,22 +72,23 @@ void on_log(const char* message) {
     (*current_log)(level, text);
 }
 
-/// The context is the inbox. There are no events of watches: it has none.
+/// There are no events of watches: it has none.
 void on_event(zhandle_t*, int type, int state, const char*, void* context) {
     if (type == ZOO_SESSION_EVENT)
-        static_cast<std::vector<arrival>*>(context)->emplace_back(to_handle_state(state));
+        (*static_cast<const handle::state_function*>(context))(to_handle_state(state));
 }
 
 }  // namespace
 
-handle::handle(log_function log) noexcept : log_(std::move(log)) {}
+handle::handle(state_function changed, log_function log) noexcept
+    : changed_(std::move(changed)), log_(std::move(log)) {}
 
 std::unique_ptr<handle> handle::make(const client_options& options,
                                      const std::optional<session_credentials>& to_continue,
-                                     std::vector<arrival>& inbox,
+                                     state_function changed,
                                      log_function log,
                                      error_code& error) {
-    std::unique_ptr<handle> made(new handle(std::move(log)));
+    std::unique_ptr<handle> made(new handle(std::move(changed), std::move(log)));
     leave_random_alone();
     fork_guard no_fork;
     call_scope scope(made->log_);
@@ -100,7 +101,7 @@ std::unique_ptr<handle> handle::make(const client_options& options,
                                 &on_event,
                                 static_cast<int>(options.session_timeout.count()),
                                 to_continue ? &known : nullptr,
-                                &inbox,
+                                &made->changed_,
                                 ZOO_NO_LOG_CLIENTENV | (options.allow_read_only ? ZOO_READONLY : 0),
                                 &on_log);
     if (!made->zh_) {

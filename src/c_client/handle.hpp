@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "operation/operation.hpp"
+#include <corozk/error.hpp>
 #include <corozk/logger.hpp>
 #include <corozk/options.hpp>
 
@@ -12,7 +12,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 struct _zhandle;
 
@@ -28,34 +27,19 @@ enum class handle_state : std::uint8_t {
     expired,
 };
 
-/// A response or event that has arrived.
-struct arrival {
-    enum class kind_type : std::uint8_t { answer, session_event, watch_event };
-
-    explicit arrival(operation& answered) : kind(kind_type::answer), op(&answered) {}
-    explicit arrival(handle_state s) : kind(kind_type::session_event), session(s) {}
-    arrival(watch_event_type type, std::string where)
-        : kind(kind_type::watch_event), watch(type), path(std::move(where)) {}
-
-    kind_type kind;
-    handle_state session = handle_state::disconnected;
-    watch_event_type watch = watch_event_type::unknown;
-    operation* op = nullptr;
-    std::string path;
-};
-
 /// Owns a `zhandle_t`: the only class that calls the C client. It keeps the session: establishes it,
-/// sends pings, detects its expiry; it is given no requests and no watches. Its events are only
-/// appended to the inbox, so that no other code runs inside the C client.
+/// sends pings, detects its expiry; it is given no requests and no watches.
 class handle {
 public:
     using log_function = std::function<void(log_level, std::string_view)>;
+    using state_function = std::function<void(handle_state)>;
 
     /// @param to_continue the session to ask for; otherwise a new one
+    /// @param changed called within the C client, which must not be called in turn
     /// @return null with `error` set if the C client fails.
     static std::unique_ptr<handle> make(const client_options& options,
                                         const std::optional<session_credentials>& to_continue,
-                                        std::vector<arrival>& inbox,
+                                        state_function changed,
                                         log_function log,
                                         error_code& error);
     ~handle();
@@ -95,9 +79,10 @@ public:
     std::chrono::milliseconds negotiated_timeout() const noexcept;
 
 private:
-    explicit handle(log_function log) noexcept;
+    handle(state_function changed, log_function log) noexcept;
     int interest();
 
+    state_function changed_;
     log_function log_;
     _zhandle* zh_ = nullptr;
     int failure_ = 0;  ///< errno of the last connection

@@ -164,8 +164,9 @@ void session::attempt(const connector::endpoint& server, const std::string& name
             if (logs(level))
                 log(level, "c client: " + std::string(text));
         };
+        auto changed = [this](handle_state state) { traffic_.arriving().emplace_back(state); };
         error_code error;
-        link_.use(handle::make(options_, to_continue_, traffic_.arriving(), write, error));
+        link_.use(handle::make(options_, to_continue_, changed, write, error));
         if (!link_.client())
             return connect_failed(error);
     }
@@ -230,6 +231,7 @@ void session::established() {
         clock_.start(connector_.attempt_started(), connector_.timeout());
     traffic_.connected(now());
     ++counters_.connects;
+    watches_.connected(link_.last_zxid());
     for (const auth_info& auth : options_.auth) {
         operation& op = make_detached(op_code::add_auth, auth.scheme, [](operation&) {});
         op.data = auth.credential;
@@ -272,7 +274,6 @@ void session::verify_chroot() {
 
 void session::ready() {
     set_state(link_.read_only() ? session_state::read_only : session_state::connected);
-    watches_.connected(link_.last_zxid());
     for (auto& call : std::exchange(calls_.connecting, {}))
         call->complete(error_code());
     if (options_.follow_reconfiguration)

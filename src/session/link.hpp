@@ -3,6 +3,7 @@
 
 #include "c_client/handle.hpp"
 #include "network/relay.hpp"
+#include "session/arrival.hpp"
 
 #include <cstdint>
 #include <deque>

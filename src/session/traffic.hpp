@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "c_client/handle.hpp"
 #include "operation/operation.hpp"
+#include "session/arrival.hpp"
 #include <corozk/time_limit.hpp>
 
 #include <boost/intrusive/list.hpp>

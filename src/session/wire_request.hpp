@@ -2,8 +2,8 @@
 // Operations as requests and responses.
 #pragma once
 
-#include "c_client/handle.hpp"
 #include "operation/operation.hpp"
+#include "session/arrival.hpp"
 #include "wire/conversation.hpp"
 #include "wire/jute.hpp"
 #include "wire/server_abilities.hpp"
