@@ -27,6 +27,12 @@ struct watch_batch {
     std::array<std::vector<std::string>, 3> paths;
 };
 
+/// How far the watches have been set again after a reconnect.
+struct watch_position {
+    std::size_t kind = 0;
+    std::string path;
+};
+
 /// The watches of a session.
 struct watch_tables {
     using waiters = boost::intrusive::list<watch_node, boost::intrusive::constant_time_size<false>>;
@@ -121,12 +127,6 @@ private:
         error_code reason;
     };
 
-    /// How far the watches have been set again after a reconnect.
-    struct position {
-        std::size_t kind = 0;
-        std::string path;
-    };
-
     map& of(watch_kind kind) noexcept { return tables_->of(kind); }
     const map& of(watch_kind kind) const noexcept { return std::as_const(*tables_).of(kind); }
     static std::size_t notify(watch_tables::waiters nodes, watch_event_type type);
@@ -134,7 +134,7 @@ private:
     void collect_forgotten(watch_batch& batch, std::size_t bytes);
 
     std::unique_ptr<watch_tables> tables_ = std::make_unique<watch_tables>();
-    std::optional<position> resuming_;
+    std::optional<watch_position> resuming_;
     std::int64_t since_ = 0;       ///< for all watches, after a reconnect
     std::size_t unconfirmed_ = 0;  ///< of these batches
     bool failed_ = false;          ///< one of them, since the reconnect
