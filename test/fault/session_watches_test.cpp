@@ -243,7 +243,7 @@ TEST_CASE(
     client_options options = quiet_options("");
     options.max_request_size = 1024;
     for (auto fault : {drop_request_and_cut, swallow_reply_and_cut, cut_after_reply}) {
-        for (std::uint64_t k : {1, 2, 3}) {
+        for (std::uint64_t k = 1; k <= 3; ++k) {
             INFO("request " << k);
             auto body = [&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
                 const std::string longer(40, 'x');

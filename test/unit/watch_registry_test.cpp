@@ -252,7 +252,7 @@ TEST_CASE("watch registry: after a reconnect all are set again, in batches") {
     CHECK_FALSE(registry.has_unset());
     registry.connected(7);
     CHECK(a.certain());  // as they are set before any other request
-    const std::size_t bytes = GENERATE(1, 13, 1000);
+    const std::size_t bytes = GENERATE(std::size_t{1}, std::size_t{13}, std::size_t{1000});
     auto batches = take_all(registry, bytes);
     const texts one_by_one{
         "data /a since 7", "data /bb since 7", "exists /c since 7", "children /a since 7"};
