@@ -13,8 +13,7 @@ namespace corozk::detail {
 
 error_code to_error(int rc) noexcept;
 
-/// The error of a request. Whatever reason the C client gives for the end of the connection, the
-/// outcome is unknown.
+/// The error of a response. Where it is about the connection, the outcome is unknown.
 error_code to_answer_error(int rc) noexcept;
 
 int to_c_mode(create_mode mode) noexcept;

@@ -5,7 +5,6 @@
 #include "session/wire_request.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace corozk::detail {
@@ -13,7 +12,6 @@ namespace corozk::detail {
 namespace {
 
 constexpr std::int32_t children_list = 1;  // a type of remove_watches
-constexpr std::array all_kinds{watch_kind::data, watch_kind::exists, watch_kind::children};
 
 watch_kind list_of(const operation& op) noexcept {
     const bool children = op.code == op_code::remove_watches ? op.version == children_list
@@ -82,7 +80,7 @@ void persistent_watches::armed(watch_kind kind, const operation& op) {
 
 /// The server may have forgotten the one-shot watches of the path.
 void persistent_watches::set_others_again(const std::string& path) {
-    for (watch_kind kind : all_kinds) {
+    for (watch_kind kind : all_watch_kinds) {
         if (!serves(path, kind))
             set_again(kind, path);
     }
@@ -230,7 +228,7 @@ void persistent_watches::restored(const std::string& path, const error_code& ec)
 }
 
 void persistent_watches::removed_from_server(const std::string& path) {
-    for (watch_kind kind : all_kinds) {
+    for (watch_kind kind : all_watch_kinds) {
         // Whether one that was requested meanwhile has served them all the time is not known.
         if (serves(path, kind))
             fire(kind, path, watch_event_type::unknown);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/watch_registry.hpp"
 
+#include <iterator>
+
 namespace corozk::detail {
 
 namespace {
-
-constexpr std::array all_kinds{watch_kind::data, watch_kind::exists, watch_kind::children};
 
 /// The size of a path in a request: its length and its characters.
 std::size_t packed_size(const std::string& path) noexcept {
@@ -58,7 +58,7 @@ void watch_registry::fire(std::string_view path, watch_event_type type) {
     const bool of_children =
         type != watch_event_type::created && type != watch_event_type::data_changed;
     const bool of_node = type != watch_event_type::children_changed;
-    for (watch_kind kind : all_kinds) {
+    for (watch_kind kind : all_watch_kinds) {
         if (kind == watch_kind::children ? of_children : of_node)
             fire(kind, path, type);
     }
@@ -154,8 +154,9 @@ void watch_registry::collect_all(watch_batch& batch, std::size_t bytes) {
     batch.of_a_reconnect = true;
     std::size_t size = 0;
     std::size_t count = 0;
-    for (; resuming_->kind < all_kinds.size(); ++resuming_->kind, resuming_->path.clear()) {
-        map& m = of(all_kinds[resuming_->kind]);
+    for (; resuming_->kind < std::size(all_watch_kinds);
+         ++resuming_->kind, resuming_->path.clear()) {
+        map& m = of(all_watch_kinds[resuming_->kind]);
         for (auto it = m.lower_bound(resuming_->path); it != m.end();) {
             const bool fits = size == 0 || size + packed_size(it->first) <= bytes;
             if (!fits || ++count > looks) {
@@ -201,7 +202,7 @@ void watch_registry::were_set(const watch_batch& batch, const error_code& ec) {
         --unconfirmed_;
         failed_ = failed_ || ec;
     } else if (ec && !is_session_lost(ec)) {
-        for (watch_kind kind : all_kinds) {
+        for (watch_kind kind : all_watch_kinds) {
             for (const std::string& path : batch.paths[static_cast<std::size_t>(kind)])
                 set_again(kind, path);
         }
