@@ -17,6 +17,19 @@ namespace corozk::testing::client_tests::client_below_test {
 
 using namespace corozk;
 
+TEST_CASE("client below: a watch of the ensemble's configuration is taken from the server") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client view = zk.below(path);
+        {
+            watched_data config = co_await view.watch_config();
+            CHECK(zk.counters().watches == 1);
+        }
+        co_await zk.sync();
+        CHECK(zk.counters().watches == 0);
+        CHECK(watch_count(the_server().port()) == 0);
+    });
+}
+
 TEST_CASE("client below: every operation has relative paths") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         admin seen = observer();
@@ -213,6 +226,33 @@ TEST_CASE("client below: recipes of a view and of the whole exclude each other")
         error_code ec = co_await waits.wait();
         CHECK_FALSE(ec);
         CHECK(waits.value().path().starts_with(path + "/lock/"));
+    });
+}
+
+TEST_CASE("client below: what is kept through a view is kept by one object of the session") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client view = zk.below(path);
+        persistent_node_options at_once;
+        at_once.wait_for_predecessor = false;
+        persistent_node outside(zk, path + "/kept", at_once);
+        persistent_node inside(view, "/kept", at_once);
+        co_await outside.keep("outside");
+        auto [ec] = co_await inside.keep("inside", as_tuple());
+        CHECK(ec == errc::already_exists);
+        CHECK(observer().data(at_server(path + "/kept")) == "outside");
+        co_await outside.erase();
+        co_await inside.keep("inside");
+        CHECK(observer().data(at_server(path + "/kept")) == "inside");
+        membership all(zk, path + "/group");
+        membership part(view, "/group");
+        co_await all.join("me");
+        outcome<> waits;
+        part.join("me", waits.handler());
+        co_await zk.sync();
+        CHECK_FALSE(waits.done());
+        co_await all.leave();
+        error_code joined = co_await waits.wait();
+        CHECK_FALSE(joined);
     });
 }
 

@@ -690,6 +690,15 @@ TEST_CASE("queue, consume: claim the first item, then read it") {
             CHECK(f.p.asked() == "children /q/queue-0000000001");
         }
     }
+    SECTION("the request is lost: the item is still the first") {
+        f.p.answer(zk_errc::connection_loss);
+        read_item();
+        f.answer_sync();
+        REQUIRE(f.p.asked() == "get " + f.claim_path);
+        f.p.answer(zk_errc::no_node);
+        f.list({"queue-0000000001", "queue-0000000002"});
+        CHECK(f.p.asked() == "create " + f.claim_path);
+    }
     SECTION("the object is destroyed meanwhile: the claim is deleted, and no other") {
         f.consumer->stop();
         answer_create();

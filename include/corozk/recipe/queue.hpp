@@ -49,7 +49,9 @@ struct queue_options {
     corozk::compatibility compatibility = corozk::compatibility::native;
 
     /// Whether items are deleted at the end of their producer's session, as on the recipes page.
-    /// Ephemeral items can be taken, but not claimed, as an ephemeral node cannot have children.
+    /// Ephemeral items can be taken, but not claimed, as an ephemeral node cannot have children. One
+    /// of another session that is put back (see `take`) is persistent from then on, as only its
+    /// producer could create it as its own.
     bool ephemeral_items = false;
 
     /// Producers wait while the parent node has that many children. 0: no bound. It is stored below
@@ -157,6 +159,8 @@ public:
      * @brief Releases the claim: the item becomes available to all consumers.
      *
      * @completes `void(error_code)`; not an error if the claim had already ended.
+     *
+     * @errors `errc::busy`: an `acknowledge` or `release` is pending. `errc::closed`.
      *
      * @cancellation All types: completes at once; the item is released anyway.
      */

@@ -311,8 +311,9 @@ void contention_view::forget_remote() noexcept {
 }
 
 void contention_view::announcement_failed(const error_code& ec) noexcept {
-    // Otherwise the next one has left, or the limit has changed.
-    bool for_good = ec != zk_errc::no_node && ec != zk_errc::bad_version && !is_recoverable(ec);
+    // Otherwise the next one has left, the limit has changed, or there is no connection.
+    bool for_good = ec != zk_errc::no_node && ec != zk_errc::bad_version && !is_recoverable(ec) &&
+                    ec != errc::not_connected;
     if (for_good)
         announcement_.possible = false;  // not again for each release
 }

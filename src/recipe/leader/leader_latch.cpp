@@ -215,6 +215,9 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
                 candidacy->abandon(boost::asio::error::operation_aborted);
                 while (!candidacy->done())
                     co_await me.wake_.wait();
+                // Its end was not a refusal, although the latch may have been started again.
+                if (candidacy->error())
+                    failed = std::move(candidacy);
                 break;
             case latch_step::lead:
                 loss = std::make_unique<inner_call<error_code>>(p, me.wake_);

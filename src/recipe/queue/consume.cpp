@@ -34,9 +34,11 @@ task<error_code> claim_attempt::claim() {
     if (get.state != operation::progress::idle)
         co_await get;  // also if the claim failed: `get` must not be destroyed before
     node.record = create.record;
-    if (is_outcome_unknown(ec))
-        ec = co_await node.find();
-    co_return ec;
+    if (!is_outcome_unknown(ec))
+        co_return ec;
+    const error_code found = co_await node.find();
+    // Not claimed: whether there is such an item is not known.
+    co_return found == zk_errc::no_node ? ec : found;
 }
 
 task<error_code> claim_attempt::read_item() {

@@ -24,7 +24,7 @@ namespace corozk::detail {
 struct item_content {
     std::string data;
     std::int32_t version = 0;
-    bool ephemeral = false;
+    bool ours = false;  ///< an ephemeral item of this session
 };
 
 /// An item that a consumer may try to get.

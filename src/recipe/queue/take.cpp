@@ -24,7 +24,8 @@ public:
     item_reads(port& p,
                const queue_settings& settings,
                std::vector<available_item>& items,
-               std::size_t count) {
+               std::size_t count)
+        : port_(p) {
         for (std::size_t i = 0; i < items.size(); ++i) {
             available_item& item = items[i];
             if (item.content)
@@ -46,7 +47,7 @@ public:
                 item_content& content = item->content.emplace();
                 content.data = std::move(read.answer);
                 content.version = read.record.version;
-                content.ephemeral = read.record.ephemeral_owner != 0;
+                content.ours = read.record.ephemeral_owner == port_.status().session_id;
             } else if (ec && !item->gone) {
                 result = ec;
             }
@@ -55,6 +56,7 @@ public:
     }
 
 private:
+    port& port_;
     std::vector<std::pair<available_item*, std::unique_ptr<request>>> reads_;
 };
 
@@ -172,10 +174,11 @@ task<> queue_consumer::give_out(std::vector<available_item> batch, error_code ec
     }
 }
 
-/// Creates the item with its previous name, and so in its previous place.
+/// Creates the item with its previous name, and so in its previous place. One that was another session's
+/// cannot be again: in this one it would end with the wrong session.
 task<> queue_consumer::put_back(available_item item) {
     const create_options options{
-        .mode = item.content->ephemeral ? create_mode::ephemeral : create_mode::persistent,
+        .mode = item.content->ours ? create_mode::ephemeral : create_mode::persistent,
         .acl = &settings_->options.acl};
     for (;;) {
         transaction create;

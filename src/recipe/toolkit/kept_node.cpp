@@ -12,13 +12,15 @@
 
 namespace corozk::detail {
 
-/// The paths kept by objects of this session, with the queue for each.
+/// The paths kept by objects of this session, with the queue for each: whatever view of it they use.
 class kept_paths final : public service {
 public:
     explicit kept_paths(port&) noexcept {}
 
+    static kept_paths& of(port& p) { return p.whole().use_service<kept_paths>(); }
+
     bool claim(kept_node& node) {
-        auto [at, inserted] = owners_.try_emplace(node.path());
+        auto [at, inserted] = owners_.try_emplace(node.get_port().absolute(node.path()));
         if (inserted)
             return true;
         // It tries again whenever it wakes.
@@ -32,8 +34,8 @@ public:
         return false;
     }
 
-    void release(const std::string& path) {
-        auto at = owners_.find(path);
+    void release(const kept_node& last) {
+        auto at = owners_.find(last.get_port().absolute(last.path()));
         if (at == owners_.end())
             return;
         auto waiting = std::move(at->second);
@@ -201,7 +203,7 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
     me.calls_.clear();
     if (me.registered_) {
         me.registered_ = false;
-        p.use_service<kept_paths>().release(me.path());
+        kept_paths::of(p).release(me);
     }
 }
 
@@ -293,7 +295,7 @@ void kept_node::touched(const operation& write) {
 
 task<bool> kept_node::pursue(std::uint64_t generation) {
     if (!registered_) {
-        registered_ = get_port().use_service<kept_paths>().claim(*this);
+        registered_ = kept_paths::of(get_port()).claim(*this);
         if (!registered_) {
             if (!wish_.wait_for_predecessor)
                 refused(errc::already_exists);
