@@ -12,7 +12,7 @@ namespace corozk {
 namespace {
 
 constexpr std::pair<zk_errc, const char*> zk_errc_texts[] = {
-    {zk_errc::system_error, "system error inside the C client"},
+    {zk_errc::system_error, "system error"},
     {zk_errc::runtime_inconsistency, "runtime inconsistency"},
     {zk_errc::data_inconsistency, "data inconsistency"},
     {zk_errc::connection_loss,

@@ -63,7 +63,8 @@ struct watched_children {
  *
  * @par Operations
  * Every operation takes any completion token; by default it is awaitable. Operations are sent in
- * the order in which they are started, and responses arrive in that order. While the client is
+ * the order in which they are started, and responses arrive in that order; only the response to
+ * `add_auth` may overtake others. While the client is
  * disconnected, operations wait for the next connection (at most `client_options::queue_timeout`).
  *
  * @par Read your writes
@@ -127,7 +128,10 @@ public:
     /** @brief A client that is not connected yet. Options are checked by `connect`. */
     client(executor_type executor, client_options options);
 
-    /** @brief An empty handle, as after a move: every operation fails with `errc::closed`. */
+    /**
+     * @brief An empty handle, as after a move: every operation fails with `errc::closed`, except
+     *        `close` and `leave_session`, which succeed.
+     */
     client() noexcept;
     client(client&&) noexcept;
     client& operator=(client&&) noexcept;
@@ -139,6 +143,10 @@ public:
      * @brief Creates a client on the handler's executor and establishes its session.
      *
      * @completes `void(error_code, client)`
+     *
+     * @errors As `connect` of a client, below.
+     *
+     * @cancellation Terminal, partial, total: stops trying; completes with `operation_aborted`.
      */
     template <class Token = default_token>
     static auto connect(client_options options, Token&& token = Token{}) {
@@ -196,10 +204,12 @@ public:
      *        or another client continues it (`client_options::session`).
      *
      * As `close` otherwise: all pending operations complete with `errc::closed`, after requests in
-     * flight have their responses, for at most `client_options::close_timeout`. To be called first:
-     * the destructor closes the session.
+     * flight have their responses, for at most `client_options::close_timeout`. Call it before the
+     * destructor, which closes the session.
      *
      * @completes `void(error_code)`
+     *
+     * @errors None.
      */
     template <class Token = default_token>
     auto leave_session(Token&& token = Token{}) {
@@ -215,8 +225,8 @@ public:
      * As a client whose host list ends with the path, but without a session of its own: all paths
      * are relative to the node, in arguments, results and events, and recipes work below it. The
      * session, its state, its statistics and its event loop are shared, and so are operations that
-     * are not about paths: `connect`, `close`, `leave_session`, `add_auth`, `set_hosts`. Its end does not end the
-     * session; that of the client that has connected does.
+     * are not about paths: `connect`, `close`, `leave_session`, `add_auth`, `set_hosts`. Destroying it
+     * does not close the session; destroying the client that connected does.
      *
      * A client remembers each distinct path (some hundred bytes) as long as it lives.
      *
@@ -224,8 +234,8 @@ public:
      * The node exists. Otherwise operations fail with `zk_errc::no_node`, and those that create
      * missing parents with `errc::chroot_missing`.
      *
-     * @errors Throws `corozk::error` with `errc::bad_path` if the path is invalid. Of an empty
-     * client, an empty one.
+     * @errors Throws `corozk::error` with `errc::bad_path` if the path is invalid. An empty client
+     * returns an empty one.
      */
     client below(std::string path) const;
 
@@ -606,8 +616,8 @@ public:
      *
      * @completes `void(error_code)`
      *
-     * @errors `zk_errc::auth_failed`: the server does not support the scheme or rejected the
-     * credential. It ends the session, so the client is closed.
+     * @errors `errc::bad_option`: an empty scheme. `zk_errc::auth_failed`: the server does not
+     * support the scheme or rejected the credential. It ends the session, so the client is closed.
      */
     template <class Token = default_token>
     auto add_auth(std::string scheme, std::string credential, Token&& token = Token{}) {
@@ -642,6 +652,10 @@ public:
     /**
      * @brief Changes the ensemble's members, incrementally (`joining`, `leaving`) or as a whole
      *        (`members`), if the configuration's version matches.
+     *
+     * `joining`: server lines as in the configuration, separated by commas; `leaving`: server ids,
+     * separated by commas; `members`: all server lines. Empty arguments are not sent. `version` is
+     * the configuration's; -1: any.
      *
      * @completes `void(error_code, node_data)`, with the new configuration.
      *

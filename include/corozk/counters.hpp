@@ -20,8 +20,8 @@ struct client_counters {
     std::uint64_t listings = 0;           ///< Requests for a node's children.
     std::uint64_t connects = 0;           ///< Connections that established or resumed a session.
     std::uint64_t expirations = 0;        ///< Sessions lost.
-    std::uint64_t bytes_sent = 0;         ///< TCP payload sent.
-    std::uint64_t bytes_received = 0;     ///< TCP payload received.
+    std::uint64_t bytes_sent = 0;         ///< Of ZooKeeper's protocol, before encryption.
+    std::uint64_t bytes_received = 0;     ///< Of ZooKeeper's protocol, after decryption.
     std::uint64_t in_flight = 0;          ///< Requests currently in flight.
     std::uint64_t queued = 0;             ///< Requests currently waiting to be sent.
     std::uint64_t watches = 0;            ///< Watches currently registered.

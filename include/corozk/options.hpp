@@ -138,7 +138,7 @@ struct client_options {
     std::string hosts;
 
     /// The session timeout to request; the server may adjust it (by default to 2 to 20 ticks). At
-    /// least 100 ms.
+    /// least 100 ms and at most 10 days.
     std::chrono::milliseconds session_timeout{10'000};
 
     /// How long `connect` tries before it fails. 0 means no limit.
@@ -174,7 +174,7 @@ struct client_options {
     /// and must be readable.
     bool follow_reconfiguration = false;
 
-    /// Credentials sent first on every new session. Some servers require them
+    /// Credentials sent first on every new connection. Some servers require them
     /// (`zk_errc::session_closed_require_sasl_auth`).
     std::vector<auth_info> auth;
 

@@ -143,6 +143,8 @@ public:
      *
      * @errors `errc::ownership_lost`: it is lost, the node was deleted, or the session has ended;
      * nothing was written. Otherwise as `client::commit`.
+     *
+     * @cancellation As `client::commit`.
      */
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {
@@ -156,6 +158,8 @@ public:
      * @completes `void(error_code, node_data)`
      *
      * @errors As `client::get`; `errc::ownership_lost` if nothing is owned.
+     *
+     * @cancellation Terminal, partial, total: completes at once.
      */
     template <class Token = default_token>
     auto read(std::string path_to_read, Token&& token = Token{}) {

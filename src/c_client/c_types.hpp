@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions from and to the C client's types.
+// Conversions from and to the numbers of ZooKeeper's protocol, as the C client defines them.
 #pragma once
 
 #include "c_client/handle.hpp"

@@ -12,8 +12,12 @@ namespace corozk::detail {
 /// The implementation of `watch`: stores the event until it is retrieved.
 class user_watch final : public watch_node, public std::enable_shared_from_this<user_watch> {
 public:
-    user_watch(const std::shared_ptr<session_view>& s, std::string path, watch_kind kind)
-        : session_(s), path_(std::move(path)), kind_(kind) {}
+    /// @param absolute  whether the path is not relative to the client's root
+    user_watch(const std::shared_ptr<session_view>& s,
+               std::string path,
+               watch_kind kind,
+               bool absolute)
+        : session_(s), path_(std::move(path)), kind_(kind), absolute_(absolute) {}
     ~user_watch();
 
     const std::string& path() const noexcept { return path_; }
@@ -28,6 +32,7 @@ private:
     std::shared_ptr<session_view> session_;
     std::string path_;
     watch_kind kind_;
+    bool absolute_;
     watch_events events_;
 };
 

@@ -24,7 +24,8 @@ user_watch::~user_watch() {
     if (!armed())
         return;
     disarm();
-    session_->watch_dropped(kind_, path_);
+    port& owner = absolute_ ? session_->whole() : *session_;
+    owner.watch_dropped(kind_, path_);
 }
 
 void user_watch::next(watch_events::handler handler) {

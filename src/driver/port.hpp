@@ -139,8 +139,8 @@ struct drop_handler {
 };
 using completion = std::unique_ptr<bound_handler, drop_handler>;
 
-/// The interface between recipes and a session. `session` implements it on top of the C client, and
-/// `test/scripted_port.hpp` with a script of responses, to test a shipped driver step by step.
+/// The interface between recipes and a session. `session` implements it on one connection at a time,
+/// and `test/scripted_port.hpp` with a script of responses, to test a shipped driver step by step.
 ///
 /// Used by one thread at a time. No function calls back into its caller: operations finish,
 /// deferred functions run, timers expire and observers are notified later.
@@ -150,7 +150,8 @@ public:
     port(const port&) = delete;
     port& operator=(const port&) = delete;
 
-    /// Queues an operation. Operations are sent, and finish, in this order.
+    /// Queues an operation. Operations are sent, and finish, in this order (`add_auth` may
+    /// finish earlier).
     virtual void start(operation& op) noexcept = 0;
 
     /// Removes an operation that has not been sent from the queue, so that it never finishes.

@@ -60,7 +60,7 @@ public:
     }
 
     bool connected() const noexcept override {
-        return stream_ && stream_->connected() && !inner_.open();
+        return stream_ && stream_->connected() && !inner_.open() && !conversation_->started();
     }
 
     bool attach(int descriptor) override {

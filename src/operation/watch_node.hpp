@@ -15,7 +15,7 @@ class operation;
 /// What is known of a server's watch, for all its waiters.
 struct watch_state {
     const bool* current = nullptr;  ///< whether it is of this session
-    bool in_doubt = false;          ///< after a reconnect, until it has been set again
+    bool in_doubt = false;          ///< the server may have forgotten it; until it is set again
 };
 
 /// The server's watch lists.
@@ -49,8 +49,8 @@ public:
     /// Whether there will be an event.
     bool armed() const noexcept { return is_linked() && *state_->current; }
 
-    /// Whether it would have come before any later response: the server has the watch. With very
-    /// many watches not all are set again at once after a reconnect.
+    /// Whether it would have come before any later response: the server has the watch. Not while a
+    /// persistent watch at the path may have replaced it.
     bool certain() const noexcept { return armed() && !state_->in_doubt; }
 
     /// Whether it is disarmed and `dropped` will be called.

@@ -180,7 +180,7 @@ void session::report_unused_files() {
         report(log_level::warning, why, " (the previous certificates stay in use)");
 }
 
-/// The C client has lost its socket.
+/// There is no connection: an attempt has failed, or it was lost.
 void session::connection_down() {
     std::string why = link_.problem();
     const bool by_tls = link_.shaking_hands();
@@ -243,13 +243,12 @@ void session::established() {
         verify_chroot();
 }
 
-/// Before queued requests, and even before the session is open.
+/// Before queued requests, and even before the session is open; sent by the next `send_queued`.
 void session::submit_at_once(operation& op) {
     op.state = operation::progress::sent;
     op.sent_at = now();
     op.sent_in = status().generation;
-    link_.submit(op);  // every server knows it
-    link_.flush();
+    link_.submit(op);  // the server knows it
     traffic_.mark_sent(op);
     ++counters_.requests;
 }

@@ -63,7 +63,7 @@ public:
         idle,
         waiting,     ///< for the next round of attempts
         resolving,   ///< in a round: addresses are collected and tried
-        attempting,  ///< the C client connects
+        attempting,  ///< the relay connects, then the C client requests a session
         verifying,   ///< connected; checking whether the chroot exists
         open,        ///< connected
     };

@@ -14,7 +14,7 @@
 
 namespace corozk::detail {
 
-/// The I/O of a session: its C client, and the relay between that and the server.
+/// The I/O of a session: the relay, which is the connection to the server, and the C client.
 class link {
 public:
     /// @param ready called when there is input, or the connection has changed

@@ -212,17 +212,17 @@ std::optional<std::pair<std::string, watch_mode>> persistent_watches::take_lost(
     return std::nullopt;
 }
 
-void persistent_watches::restored(const std::string& path, const error_code& ec) {
+void persistent_watches::restored(const std::string& path, const error_code& ec, bool refused) {
     auto it = places_.find(path);
     if (it == places_.end())
         return;
     place& at = it->second;
     at.restoring = false;
-    if (!ec)
+    if (!ec || refused)
         for_each_waiter(at.nodes, [](persistent_watch_node& node) { node.interrupted(); });
-    else if (is_recoverable(ec) || ec == errc::not_connected)
+    if (ec && (is_recoverable(ec) || ec == errc::not_connected))
         lost_.insert(path);
-    else if (!is_session_lost(ec))
+    else if (ec && !is_session_lost(ec))
         drop(at, ec);
     released(path);
 }

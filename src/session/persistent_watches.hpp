@@ -55,13 +55,17 @@ public:
     /// There is a new connection: the server knows none of them.
     void connected(std::int64_t last_zxid);
 
-    /// The next path whose watch is to be removed from the server, or set again.
-    bool has_changes() const noexcept { return !unused_.empty() || !lost_.empty(); }
+    /// The next path whose watch is to be removed from the server.
+    bool has_unused() const noexcept { return !unused_.empty(); }
     std::optional<std::string> take_unused();
+
+    /// The next one whose watch is to be set again.
+    bool has_lost() const noexcept { return !lost_.empty(); }
     std::optional<std::pair<std::string, watch_mode>> take_lost();
 
     /// The result of the `add_watch` that was caused by `take_lost`.
-    void restored(const std::string& path, const error_code& ec);
+    /// @param refused  by the server, whose later responses may show changes
+    void restored(const std::string& path, const error_code& ec, bool refused = false);
 
     /// The `remove_watches` that was caused by `take_unused` has finished.
     void removed_from_server(const std::string& path);

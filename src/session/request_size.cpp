@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/request_size.hpp"
 
+#include "operation/step_path.hpp"
+
 namespace corozk::detail {
 
 namespace {
@@ -10,6 +12,7 @@ constexpr std::size_t request_overhead = 128;
 
 /// The same for a step of a transaction: header, at most two lengths, and two numbers.
 constexpr std::size_t step_overhead = 25;
+constexpr std::size_t ttl_size = 8;
 
 /// The same for an entry of an access control list.
 constexpr std::size_t entry_overhead = 12;
@@ -29,6 +32,8 @@ std::size_t size_of(const transaction::step& step) noexcept {
     std::size_t size = step.path.size() + step.data.size() + step_overhead;
     if (step.kind == transaction::step_kind::create)
         size += size_of(step.entries);
+    if (has_ttl(step.mode))
+        size += ttl_size;
     return size;
 }
 

@@ -100,6 +100,7 @@ private:
     void run_deferred();
     void run_handlers();
     void send_queued();
+    void send_requests();
     void wait_for_more();
     void arm_timer();
     void on_timer();
@@ -152,9 +153,8 @@ private:
     void read_ended(const std::string& path);
     bool set_watches();
     void set_watches(watch_batch batch);
-    void give_up_busy_server(const error_code& ec);
-    void tend_persistent_watches();
     void restore(const std::string& path, watch_mode mode);
+    void remove_persistent_watches();
     void remove_persistent(const std::string& path);
 
     boost::asio::any_io_executor executor_;
@@ -185,7 +185,7 @@ private:
         std::map<std::string, std::unique_ptr<subtree>, std::less<>> others;
     } views_;
 
-    /// In progress besides the C client's connection.
+    /// In progress besides the connection.
     struct inquiries {
         std::vector<std::unique_ptr<name_lookup>> names;  ///< by host
         std::vector<std::unique_ptr<quorum_question>> quorum;

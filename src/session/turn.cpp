@@ -49,7 +49,7 @@ void session::turn() {
     for (int i = 0; i < rounds_per_turn; ++i) {
         dispatch_arrivals();
         run_deferred();
-        tend_persistent_watches();
+        remove_persistent_watches();
         send_queued();
         run_handlers();
         if (!traffic_.has_arrivals() && !agenda_.has_deferred() && !can_send())
@@ -219,12 +219,17 @@ bool session::can_send_to_server() const noexcept {
 }
 
 bool session::can_send() const noexcept {
-    return (traffic_.can_send() || watches_.has_unset()) && can_send_to_server();
+    return (traffic_.can_send() || watches_.has_unset() || watches_.has_lost()) &&
+           can_send_to_server();
 }
 
 void session::send_queued() {
-    if (!can_send() || !set_watches())
-        return;
+    if (can_send() && set_watches())
+        send_requests();
+    link_.flush();
+}
+
+void session::send_requests() {
     time_point sent_at = now();
     allowance time;
     for (std::size_t i = 0; i < sends_per_turn && traffic_.can_send() && can_send_to_server();
@@ -255,9 +260,8 @@ void session::send_queued() {
         if (op.code == op_code::children)
             ++counters_.listings;
         if (time.spent())
-            break;
+            return;
     }
-    link_.flush();
 }
 
 // ---------------------------------------------------------------------------------------------

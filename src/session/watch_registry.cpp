@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/watch_registry.hpp"
 
+#include <algorithm>
 #include <iterator>
 
 namespace corozk::detail {
@@ -37,10 +38,8 @@ std::size_t watch_registry::fire(watch_kind kind, std::string_view path, watch_e
     auto it = m.find(path);
     if (it == m.end())
         return 0;
-    watch_tables::waiters nodes;
-    nodes.swap(it->second.nodes);
-    m.erase(it);
-    return notify(std::move(nodes), type);
+    auto fired = m.extract(it);  // the waiters refer to it
+    return notify(std::move(fired.mapped().nodes), type);
 }
 
 std::size_t watch_registry::notify(watch_tables::waiters nodes, watch_event_type type) {
@@ -125,11 +124,12 @@ void watch_registry::connected(std::int64_t last_zxid) {
     resuming_.emplace();
 }
 
-void watch_registry::set_again(watch_kind kind, const std::string& path) {
+void watch_registry::set_again(watch_kind kind, const std::string& path, std::int64_t since) {
     auto it = of(kind).find(path);
     if (it == of(kind).end())
         return;
     it->second.state.in_doubt = true;
+    it->second.since = std::min(it->second.since, since);
     tables_->forgotten.emplace_back(kind, path);
 }
 
@@ -204,7 +204,7 @@ void watch_registry::were_set(const watch_batch& batch, const error_code& ec) {
     } else if (ec && !is_session_lost(ec)) {
         for (watch_kind kind : all_watch_kinds) {
             for (const std::string& path : batch.paths[static_cast<std::size_t>(kind)])
-                set_again(kind, path);
+                set_again(kind, path, batch.since);
         }
     }
 }

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -65,8 +66,8 @@ struct watch_tables {
 /// The watches of a session and their waiters. An entry exists as long as the server has the watch,
 /// even without waiters.
 ///
-/// After a reconnect the server has none of them, and all are set again before any other request: so a
-/// response never shows a change before it was reported. The server reports what has changed
+/// After a reconnect the server has none of them, and all are set again before any other request but the
+/// credentials: so a response never shows a change before it was reported. The server reports what has changed
 /// since the last transaction of which it has told on earlier connections; as long as it has not
 /// confirmed all watches, that remains the one from which it starts.
 ///
@@ -104,7 +105,10 @@ public:
     void connected(std::int64_t last_zxid);
 
     /// The server may have forgotten the watch on this connection: it is to be set again.
-    void set_again(watch_kind kind, const std::string& path);
+    /// @param since  not later than from this transaction
+    void set_again(watch_kind kind,
+                   const std::string& path,
+                   std::int64_t since = std::numeric_limits<std::int64_t>::max());
 
     /// Whether `take_unset` may return a batch.
     bool has_unset() const noexcept { return resuming_ || !tables_->forgotten.empty(); }

@@ -39,8 +39,8 @@ void session::read_ended(const std::string& path) {
         watch_dropped(kind, unused);
 }
 
-/// Before all other requests, so that no response shows a change that was not reported before.
-/// @return whether none is left
+/// Before all other requests but the credentials, so that no response shows a change that was not reported
+/// before. @return whether none is left
 bool session::set_watches() {
     constexpr std::size_t longest = 16UL * 1024;  // so that setting many is done in pieces
     const std::size_t bytes = std::min(options_.max_request_size * 3 / 4, longest);
@@ -51,6 +51,12 @@ bool session::set_watches() {
         if (auto batch = watches_.take_unset(bytes))
             set_watches(std::move(*batch));
     }
+    for (allowance more; watches_.has_lost();) {
+        if (!can_send_to_server() || more.spent())
+            return false;
+        if (auto lost = watches_.take_lost())
+            restore(lost->first, lost->second);
+    }
     return true;
 }
 
@@ -58,18 +64,26 @@ void session::set_watches(watch_batch batch) {
     std::string data = set_watches_data(batch.since, batch.paths);
     auto were_set = [this, batch = std::move(batch)](operation& set) {
         watches_.were_set(batch, set.error);
-        give_up_busy_server(set.error);
     };
     operation& op = make_detached(op_code::set_watches, "", std::move(were_set));
     op.data = std::move(data);
     submit_at_once(op);
 }
 
-/// A server that is too busy to set watches: reconnecting has pauses.
-void session::give_up_busy_server(const error_code& ec) {
-    const bool lost = ec == zk_errc::connection_loss || is_session_lost(ec);
-    if (ec && !lost && connector_.open())
-        link_.client()->abort();
+void session::restore(const std::string& path, watch_mode mode) {
+    operation& op = make_detached(op_code::add_watch, path, [this](operation& added) {
+        // It is too busy, for example: reconnecting has pauses.
+        const bool refused = is_recoverable(added.error) && connector_.open();
+        watches_.restored(added.path, added.error, refused);
+        if (refused)
+            link_.client()->abort();
+    });
+    op.watching = mode;
+    watches_.add_started(path);
+    if (!link_.can_ask(op))
+        return refuse(op, zk_errc::unimplemented);
+    watches_.sending(op);
+    submit_at_once(op);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -77,7 +91,7 @@ void session::give_up_busy_server(const error_code& ec) {
 
 bool session::chores_left() const noexcept {
     return watches_.notifying() ||
-           (connector_.open() && (watches_.has_changes() || watches_.has_retry()));
+           (connector_.open() && (watches_.has_unused() || watches_.has_retry()));
 }
 
 void session::do_chores() {
@@ -96,33 +110,20 @@ void session::do_chores() {
             auto [path, kind] = watches_.take_retry();
             watch_dropped(kind, path);
         } else {
-            break;  // see `tend_persistent_watches`
+            break;  // see `remove_persistent_watches`
         }
     }
 }
 
-/// Before other requests of this turn.
-void session::tend_persistent_watches() {
+/// Before what users' handlers request in this turn.
+void session::remove_persistent_watches() {
     allowance time;
     for (std::size_t i = 0; i < chores_per_turn && !time.spent(); ++i) {
-        if (!connector_.open() || !watches_.has_changes())
+        if (!connector_.open() || !watches_.has_unused())
             return;
-        if (auto lost = watches_.take_lost())
-            restore(lost->first, lost->second);
-        else if (auto unused = watches_.take_unused())
+        if (auto unused = watches_.take_unused())
             remove_persistent(*unused);
     }
-}
-
-void session::restore(const std::string& path, watch_mode mode) {
-    operation& op = make_detached(op_code::add_watch, path, [this](operation& added) {
-        watches_.restored(added.path, added.error);
-        if (is_recoverable(added.error))
-            give_up_busy_server(added.error);
-    });
-    op.watching = mode;
-    op.generation = status().generation;
-    start(op);
 }
 
 void session::remove_persistent(const std::string& path) {

@@ -34,6 +34,13 @@ constexpr bool gives_up(std::int32_t error) noexcept {
     return error == connection_loss || error == operation_timeout || error == session_moved;
 }
 
+/// Whether a connection is of no use after this response to setting watches again: changes would go
+/// unnoticed.
+constexpr bool lacks_watches(wire_op op, std::int32_t error) noexcept {
+    constexpr std::int32_t session_expired = -112;
+    return op == wire_op::set_watches && error != 0 && error != session_expired;
+}
+
 /// The largest number is special too: ClickHouse Keeper takes it for the end of the session.
 constexpr std::int32_t highest_xid = std::numeric_limits<std::int32_t>::max() - 1;
 
@@ -253,9 +260,12 @@ void conversation::response(std::int32_t xid, jute_reader in, reception& result)
     if (xid != asked.xid)
         return out_of_order(xid, result);
     result.asked = operations_of(0);
-    result.given_up = gives_up(result.error);
+    const bool useless = lacks_watches(form.op, result.error);
+    result.given_up = useless || gives_up(result.error);
     const char* problem = nullptr;
-    if (result.given_up) {
+    if (useless) {
+        problem = "the server does not set them again";
+    } else if (result.given_up) {
         problem = "the server gives up the connection";
     } else if (result.error == 0) {
         if (asked.form == 0)

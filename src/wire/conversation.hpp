@@ -47,7 +47,7 @@ public:
     /// @param last_zxid what the session has seen before: a connect request claims no less.
     explicit conversation(std::int64_t last_zxid = 0) noexcept : last_zxid_{last_zxid} {}
 
-    /// A frame is about to be sent: writes its xid. Of the connect request, what was seen.
+    /// A frame is about to be sent: fills in its xid or, in the connect request, the last zxid seen.
     void sent(std::span<unsigned char> frame);
 
     /// A frame has arrived. To be called no more once one was refused.
@@ -62,6 +62,9 @@ public:
     /// The last transaction that a response has told of. Events do not count: others of the same
     /// transaction may not have arrived yet.
     std::int64_t last_zxid() const noexcept { return last_zxid_; }
+
+    /// Whether the connect request was sent.
+    bool started() const noexcept { return phase_ != phase::new_; }
 
     /// Whether the server has responded to the connect request.
     bool established() const noexcept { return phase_ == phase::connected; }

@@ -24,7 +24,7 @@ void store_big_endian(Byte* bytes, Unsigned value) noexcept {
 }
 
 /// Reads jute, ZooKeeper's serialization format, from bytes that it does not own. A read beyond the
-/// end, or of what cannot be, yields zeros and fails the reader for good: look at `failed` at the
+/// end, or of an impossible length, yields zeros and fails the reader for good: look at `failed` at the
 /// end.
 class jute_reader {
 public:

@@ -164,7 +164,7 @@ TEST_CASE("connect: options that make no sense are refused at once") {
     }
 }
 
-TEST_CASE("connect: TLS and SASL without settings, or without a C client that has them") {
+TEST_CASE("connect: TLS and SASL without settings, or without a library that has them") {
     client_options tls = quiet_options("127.0.0.1:1");
     tls.tls.emplace();
     refusal r = refused(tls);

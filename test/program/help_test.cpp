@@ -88,7 +88,7 @@ TEST_CASE("corozk: an unknown command is named, and the commands are listed") {
     refused({}, "there is no command; the commands are");
 }
 
-TEST_CASE("corozk: SASL is asked for, or refused where the C client has none") {
+TEST_CASE("corozk: SASL is asked for, or refused where the library has none") {
     auto run =
         run_program({"tree", "/", "--sasl-user", "ann", "--sasl-password-file", "/none/such"});
     CHECK(run.code == (has_sasl() ? 64 : 70));

@@ -465,6 +465,17 @@ TEST_CASE("conversation: watches set again have their own xid, and are responded
     SECTION("with something behind it") {
         CHECK(t.receive(response(-8, "x")).what == kind::refused);
     }
+    SECTION("or not set: the connection is of no use") {
+        for (std::int32_t error : {-5, -2, -127}) {
+            talk other = t;
+            r = other.receive(response(-8, "", error));
+            CHECK(r.what == kind::refused);
+            CHECK(r.given_up);
+            CHECK(r.problem == "response to setWatches: the server does not set them again");
+        }
+        r = t.receive(response(-8, "", -112));  // the session has expired
+        CHECK(r.what == kind::response);
+    }
 }
 
 TEST_CASE("conversation: events") {

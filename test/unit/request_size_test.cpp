@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
 #include <string>
 
 namespace corozk::testing::request_size_test {
@@ -24,7 +25,7 @@ std::size_t written(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("request size: never less than what the C client writes, and little more") {
+TEST_CASE("request size: never less than what is written, and little more") {
     constexpr std::size_t headers = 8 + 9;  // the request's, and that which ends a transaction
     constexpr std::size_t header_of_step = 9;
     bare_operation op(op_code::multi, std::string());
@@ -36,18 +37,23 @@ TEST_CASE("request size: never less than what the C client writes, and little mo
         create_options owned;
         acl entries{acl_entry(permission::all, "digest", "me:secret")};
         owned.acl = &entries;
-        steps.create(path, data, owned).create(path, data).set(path, data).check(path).erase(path);
-        size += 5 * (header_of_step + written(path));
-        size += 3 * written(data);
-        size += 2 * (4 + 4);  // how many entries, and the mode
+        create_options mortal;
+        mortal.mode = create_mode::persistent_with_ttl;
+        mortal.ttl = std::chrono::seconds(1);
+        steps.create(path, data, owned).create(path, data).create(path, data, mortal);
+        steps.set(path, data).check(path).erase(path);
+        size += 6 * (header_of_step + written(path));
+        size += 4 * written(data);
+        size += 3 * (4 + 4);  // how many entries, and the mode
+        size += 8;            // the TTL
         size += 4 + written("digest") + written("me:secret");
-        size += 4 + written("world") + written("anyone");
+        size += 2 * (4 + written("world") + written("anyone"));
         size += 4 + 4;  // the versions of set and check
         size += 4;      // of erase
     }
     op.steps = steps.steps();
     CHECK(request_size(op) >= size);
-    CHECK(request_size(op) <= size + 128 + 5 * 1'000 * 12);
+    CHECK(request_size(op) <= size + 128 + 6 * 1'000 * 12);
 }
 
 TEST_CASE("request size: one operation") {

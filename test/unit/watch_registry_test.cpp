@@ -322,6 +322,21 @@ TEST_CASE("watch registry: what fires while it is set again is done") {
 }
 
 TEST_CASE(
+    "watch registry: what was read meanwhile does not hide what a lost request was to report") {
+    watch_registry registry;
+    recorder early, newcomer;
+    registry.armed(watch_kind::data, "/a", 3, &early);
+    registry.set_again(watch_kind::data, "/a");
+    auto batches = take_all(registry);
+    CHECK(texts_of(batches) == texts{"data /a since 3"});
+    registry.armed(watch_kind::data, "/a", 6, &newcomer);  // sent before it
+    registry.were_set(batches[0], zk_errc::connection_loss);
+    CHECK_FALSE(early.certain());
+    registry.connected(8);
+    CHECK(texts_of(take_all(registry)) == texts{"data /a since 8", "data /a since 3"});
+}
+
+TEST_CASE(
     "watch registry: a watch that the server may have forgotten is in doubt until it is set") {
     watch_registry registry;
     recorder early, late, other, newcomer;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One case, in a process of its own: what happens inside the C client stays there.
+// One case, in a process of its own: a crash or a hang stays there.
 #pragma once
 
 #include "wire_case.hpp"

@@ -29,8 +29,8 @@ awaitable<void> operations(client& c, std::string folder) {
     co_await c.children(folder);
 }
 
-/// Requests that the C client does not know.
-awaitable<void> own_requests(client& c, std::string folder) {
+/// Requests that ZooKeeper's C client cannot make.
+awaitable<void> other_requests(client& c, std::string folder) {
     std::string node = folder + "/node";
     co_await c.ensure_path(folder);
     co_await c.create(node, "1");
@@ -69,7 +69,7 @@ awaitable<void> persistent_watches(client& c, std::string folder) {
 const std::vector<scenario>& all_scenarios() {
     static const std::vector<scenario> all = [] {
         std::vector<scenario> collected{{"operations", operations},
-                                        {"own_requests", own_requests},
+                                        {"other_requests", other_requests},
                                         {"persistent_watches", persistent_watches}};
         for (const std::vector<scenario>* some : {&line_scenarios(),
                                                   &inspection_scenarios(),

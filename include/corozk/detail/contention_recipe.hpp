@@ -83,6 +83,9 @@ public:
      * @completes `void(error_code, bool)`: true if the node had to be deleted, also if the response
      * to that was lost and the node no longer exists.
      *
+     * @errors As `break_contender`; that the node is gone after the request was written is not an
+     * error.
+     *
      * @cancellation Terminal, partial, total: completes at once; requests and deletions are not
      * undone.
      */

@@ -84,6 +84,8 @@ public:
      * @brief Checks whether the barrier is set.
      *
      * @completes `void(error_code, bool)`
+     *
+     * @errors `errc::bad_path`, `zk_errc::no_auth`, and those of every operation.
      */
     template <class Token = default_token>
     auto is_set(Token&& token = Token{}) {

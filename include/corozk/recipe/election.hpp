@@ -108,7 +108,7 @@ public:
      */
     template <class Token = default_token>
     auto campaign_again(ownership term, Token&& token = Token{}) {
-        // Shared, because `deferred` wants what it starts to be copyable.
+        // Shared, because `deferred` requires a copyable initiation.
         return initiate<&start_campaign_again>("election.campaign_again",
                                                std::forward<Token>(token),
                                                std::make_shared<ownership>(std::move(term)));

@@ -88,6 +88,8 @@ public:
      *
      * @completes `void(error_code)`, with the first error of a part; the others are released
      * anyway.
+     *
+     * @cancellation As `ownership::release`.
      */
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
@@ -107,6 +109,8 @@ public:
      *
      * @errors `errc::ownership_lost`: a part is lost, its node was deleted, or the session has
      * ended; nothing was written. Otherwise as `client::commit`.
+     *
+     * @cancellation As `client::commit`.
      */
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {

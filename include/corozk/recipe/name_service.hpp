@@ -175,6 +175,8 @@ public:
      *        value are not listed. Empty if the parent does not exist.
      *
      * @completes `void(error_code, std::vector<name_entry>)`
+     *
+     * @errors `errc::bad_path`, `zk_errc::no_auth`, and those of every operation.
      */
     template <class Token = default_token>
     auto list(std::string parent, Token&& token = Token{}) {

@@ -293,7 +293,7 @@ boost::asio::awaitable<Value> run_optimistic(attempt_commit all, Body body) {
  * - `zk_errc::connection_loss`: unknown whether it was applied, as the client was closed, the
  *   deadline passed while the response was awaited, or the object's znode cannot be deleted any more.
  * - `zk_errc::node_exists`, `no_node`, `not_empty`, ...: a write is not possible, although all reads
- *   were true. Nothing was written; so it is after all other errors.
+ *   were true. Nothing was written; the same holds for all other errors but the first.
  * - `errc::deadline_exceeded`, `errc::too_large`, `errc::bad_path`, `errc::bad_option`,
  *   `errc::not_connected`, `errc::closed`, `zk_errc::no_auth`, and exceptions of the function.
  *

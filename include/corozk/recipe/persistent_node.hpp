@@ -55,8 +55,8 @@ struct persistent_node_status {
  *
  * An ephemeral node belongs to one process: others wait until it is gone. Nodes of the other kinds
  * have no owner: one that is found is adopted, gets this object's data, and is deleted by `erase`
- * and the destructor as if this object had created it. (Servers do not say whether a node has a
- * TTL, nor which: adopt none with another.) Within a client only one object keeps a path.
+ * and the destructor as if this object had created it. (Servers do not report whether a
+ * node has a TTL, or which: do not let an object adopt a node with a different one.) Within a client only one object keeps a path.
  *
  * Data that others write to the node stays, also in later sessions, until `set_data`. A node that
  * is created again, or adopted, gets this object's data.

@@ -88,7 +88,10 @@ public:
     /**
      * @brief Replaces the published data, for this session and later ones.
      *
-     * @completes `void(error_code)`; `errc::not_a_member` if nothing is published.
+     * @completes `void(error_code)`
+     *
+     * @errors `errc::not_a_member`: nothing is published.
+     * `boost::asio::error::operation_aborted`: `withdraw` was called meanwhile.
      */
     template <class Token = default_token>
     auto update(std::string data, Token&& token = Token{}) {
@@ -100,8 +103,9 @@ public:
      * @brief Deletes the node. A pending `publish` or `update` ends with
      *        `boost::asio::error::operation_aborted`.
      *
-     * @completes `void(error_code)`, after the node was deleted or its session has ended;
-     * `errc::not_a_member` if nothing is published.
+     * @completes `void(error_code)`, after the node was deleted or its session has ended.
+     *
+     * @errors `errc::not_a_member`: nothing is published.
      */
     template <class Token = default_token>
     auto withdraw(Token&& token = Token{}) {

@@ -157,7 +157,10 @@ public:
                                                  std::move(id));
     }
 
-    /** @brief Same as above. Of one that was found, its `node` counts, whatever its id is. */
+    /**
+     * @brief Same as above. If its `node` is set (it was found), that znode is deleted, whatever its
+     *        id is.
+     */
     template <class Token = default_token>
     auto unregister(const service_instance& instance, Token&& token = Token{}) {
         return unregister(instance.name,

@@ -41,6 +41,8 @@ struct commit_options {
  * After a transaction was cleaned up, another one may begin at the same path. It is neither
  * affected by nor visible to objects of the first one (`zk_errc::no_node`).
  *
+ * @errors Of all operations also `zk_errc::no_auth` and `errc::closed`.
+ *
  * @cancellation Terminal, partial, total: all operations complete at once with
  * `boost::asio::error::operation_aborted`; requests in flight may be applied.
  *

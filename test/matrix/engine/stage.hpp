@@ -95,8 +95,8 @@ public:
 
     /// How long anything may take that must happen.
     std::chrono::seconds patience() const {
-        // A server that is starting may take a connection and never answer. The C client gives it
-        // two thirds of the session's timeout.
+        // A server that is starting may take a connection and never answer. The client gives it
+        // up to a third of the session's timeout.
         return std::chrono::seconds(setting_.which == fault::server_restarted ? 60 : 20);
     }
 

@@ -47,7 +47,7 @@ extern "C" int timerfd_create(int, int) noexcept {
     return -1;
 }
 
-/// Nothing happens beside a schedule: the library does by itself what it would have a thread do.
+/// Nothing happens beside a schedule: no scenario needs a thread.
 extern "C" int pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*) noexcept {
     return EAGAIN;
 }

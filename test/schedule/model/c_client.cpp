@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of the ZooKeeper C client that the library calls, on the model: what is linked in
-// place of libzookeeper_st. Here a client's connection, its events and its end; in c_requests.cpp what
-// it asks. What they do is what the C client does, its order of calls included.
+// place of libzookeeper_st. Here a client's connection, its events and its end; in c_requests.cpp
+// requests, for the comparison only. What they do is what the C client does, its order of calls included.
 #include "c_handle.hpp"
 
 #include <algorithm>

@@ -14,7 +14,7 @@ required_conan_version = ">=2.0"
 
 class CorozkConan(ConanFile):
     name = "corozk"
-    description = "ZooKeeper's C client as C++20 awaitables on Boost.Asio, and every recipe on top"
+    description = "A ZooKeeper client and its recipes as C++20 awaitables on Boost.Asio"
     license = "Apache-2.0"
     topics = ("zookeeper", "asio", "coroutines", "distributed")
     package_type = "library"
