@@ -68,11 +68,12 @@ std::int64_t at_the_server() {
 }
 
 /// The requests that are caused by what was destroyed have been answered.
+/// A watch is added, then it is removed, then what the server has forgotten with it is set again.
 awaitable<void> settle(client& zk) {
-    co_await let_others_run();
-    co_await zk.sync();
-    co_await let_others_run();
-    co_await zk.sync();
+    for (int step = 0; step < 3; ++step) {
+        co_await let_others_run();
+        co_await zk.sync();
+    }
 }
 
 awaitable<void> bounce(client& zk, fault_proxy& proxy) {
