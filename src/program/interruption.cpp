@@ -66,11 +66,13 @@ asio::awaitable<void> interruption::reap_children() {
 }
 
 asio::awaitable<signal_request> interruption::next() {
-    while (unseen_.empty()) {
-        co_await arrived_.async_wait(as_tuple);
+    for (;;) {
         auto cancelled = co_await asio::this_coro::cancellation_state;
-        if (unseen_.empty() && cancelled.cancelled() != asio::cancellation_type::none)
-            co_return signal_request{};
+        if (cancelled.cancelled() != asio::cancellation_type::none)
+            co_return signal_request{};  // it remains for who asks next
+        if (!unseen_.empty())
+            break;
+        co_await arrived_.async_wait(as_tuple);
     }
     signal_request request = unseen_.front();
     unseen_.pop_front();

@@ -81,10 +81,11 @@ public:
         ending<Value> result;
         auto first = co_await (run_to_end(std::move(operation), result) || next());
         if (first.index() == 1) {
-            int number = std::get<1>(first).number;
+            const signal_request request = std::get<1>(first);
             if (!result.value)
-                throw interrupted{number};
-            asked_to_end_ = number;
+                throw interrupted{request.number};
+            asked_to_end_ = request.number;
+            unseen_.push_front(request);  // for the command that is started with the result
         }
         co_return result.take();
     }

@@ -63,6 +63,7 @@ asio::awaitable<run_result> run_under(command_context& context,
     ending<std::string> loss;
     std::size_t first = 2;
     while (first == 2) {
+        loss = {};
         auto raced =
             co_await (child->ended() || run_to_end(lost(), loss) || context.interrupts.next());
         first = raced.index();
@@ -73,6 +74,7 @@ asio::awaitable<run_result> run_under(command_context& context,
     }
     if (first == 0 && child->lapsed()) {
         // After a stop the guard's report arrives before the session's end is known.
+        loss = {};
         loss.value = "this program was stopped for too long";
         first = 1;
     }

@@ -64,7 +64,12 @@ screen::screen(const asio::any_io_executor& executor) : keys_(executor), changes
         if (!ignored)
             changes_.add(number);
     }
-    enter();
+    try {
+        enter();
+    } catch (...) {
+        leave();
+        throw;
+    }
 }
 
 screen::~screen() {

@@ -42,7 +42,7 @@ private:
         if (auto patience = wait_.patience())
             answered = std::chrono::steady_clock::now() + *patience;
         for (;;) {
-            std::optional<watched_stat> seen = co_await before(answered, zk.watch_exists(path_));
+            std::optional<watched_stat> seen = co_await before(answered, look(zk));
             if (!seen)
                 co_return false;
             if (seen->stat.has_value() != gone_)
@@ -51,6 +51,12 @@ private:
             if (!event)
                 co_return false;
         }
+    }
+
+    /// The server may lag behind what others, or this program in an earlier session, have seen.
+    asio::awaitable<watched_stat> look(client& zk) const {
+        co_await zk.sync(path_);
+        co_return co_await zk.watch_exists(path_);
     }
 
     /// @return nothing if it takes longer

@@ -91,6 +91,13 @@ private:
 
     asio::awaitable<watched_value> read(client& zk) {
         watched_value value;
+        // A new session may be at a server that lags behind what the last one has seen.
+        if (const auto generation = zk.generation(); generation != synced_in_) {
+            auto [behind] = co_await zk.sync(path_, as_tuple);
+            if (behind)
+                throw error(behind, "watch", path_);
+            synced_in_ = generation;
+        }
         for (;;) {
             auto [ec, found] = co_await zk.watch_data(path_, as_tuple);
             if (!ec) {
@@ -134,6 +141,7 @@ private:
     run_options run_;
     watch changed_;
     std::optional<watched_value> latest_;
+    std::uint64_t synced_in_ = 0;  ///< the generation of the session
 };
 
 }  // namespace

@@ -26,6 +26,7 @@ public:
 
     /// @param had_session whether a session exists at the server, connected or not
     void begin(bool connected, bool had_session, time_point deadline) noexcept {
+        leaving_ = false;
         phase_ = phase_type::draining;
         deadline_ = deadline;
         if (!connected)
@@ -34,8 +35,8 @@ public:
 
     /// The session is to remain: nothing is sent.
     void leave(bool connected, time_point deadline) noexcept {
-        leaving_ = true;
         begin(connected, false, deadline);
+        leaving_ = true;
     }
 
     action next(const connection_type& c, time_point now) noexcept {

@@ -95,9 +95,11 @@ void session::connect(user_call<> call) {
     auto shared = std::make_shared<user_call<>>(std::move(call));
     // Cancellation of the call stops connecting to the first session.
     shared->on_cancel([this, weak = std::weak_ptr(shared)](cancellation_type) {
+        auto stopped = weak.lock();
+        if (!stopped)
+            return;          // as the session
         session& s = *this;  // completion destroys this function
-        if (auto c = weak.lock())
-            c->fail(boost::asio::error::operation_aborted);
+        stopped->fail(boost::asio::error::operation_aborted);
         std::erase_if(s.calls_.connecting, [](const auto& c) { return !c->waiting(); });
         if (s.calls_.connecting.empty())
             s.give_up_connecting(boost::asio::error::operation_aborted);
@@ -294,7 +296,7 @@ error_code session::set_hosts(const std::string& text) {
     heed_fork();
     host_list hosts = parse_hosts(text);
     const host_list& before = connector_.hosts();
-    if (hosts.problem.empty() && before.problem.empty() && hosts.chroot != before.chroot) {
+    if (hosts.problem.empty() && hosts.chroot != before.chroot) {
         hosts.problem = "has another root than the client, whose root is \"" +
                         (before.chroot.empty() ? "/" : before.chroot) + "\"";
     }
@@ -444,7 +446,12 @@ void session::session_lost(error_code reason) {
 }
 
 void session::add_auth(auth_info auth) {
-    options_.auth.push_back(std::move(auth));
+    // Each is sent on each connection.
+    const bool known = std::any_of(options_.auth.begin(), options_.auth.end(), [&](const auto& a) {
+        return a.scheme == auth.scheme && a.credential == auth.credential;
+    });
+    if (!known)
+        options_.auth.push_back(std::move(auth));
 }
 
 }  // namespace corozk::detail

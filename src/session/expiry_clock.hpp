@@ -9,7 +9,9 @@ namespace corozk::detail {
 
 /// Determines when a session must be considered lost without a report by the server. The server's
 /// deadline counts at the earliest from the receipt of the last request that it answered. Counted
-/// from the sending of that request, the local deadline is never later.
+/// from the sending of that request, the local deadline is never later, provided that the server is in
+/// touch with its leader, which counts: a follower notices only after `syncLimit` ticks that it is not,
+/// and responds to reads until then.
 class expiry_clock {
 public:
     void start(time_point established, std::chrono::milliseconds timeout) noexcept {

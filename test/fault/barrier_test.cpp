@@ -236,6 +236,21 @@ TEST_CASE("barrier: set in doubt, and the server of the next session lags behind
     });
 }
 
+TEST_CASE("barrier: a waiter goes on waiting if the server of its next session lags behind") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        observer().plant(path);
+        barrier b(zk, path);
+        pending_result<> waits;
+        b.wait(waits.handler());
+        co_await settle(zk);
+        co_await next_session_lags(zk, proxy, path);
+        co_await settle(zk);
+        CHECK_FALSE(waits.done());
+        observer().erase(path);
+        CHECK(!co_await finished(waits));
+    });
+}
+
 TEST_CASE("barrier: removed while the server was down") {
     server own(recipe_server_options());
     boost::asio::io_context context;

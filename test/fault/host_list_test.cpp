@@ -276,6 +276,8 @@ TEST_CASE("set_hosts: before connect, after close, and on an empty handle") {
         client zk(executor, quiet_options("not:a:list"));
         auto [refused] = co_await zk.connect(as_tuple());
         CHECK(refused == errc::bad_host_list);
+        auto [other_root] = co_await zk.set_hosts("localhost/zookeeper", as_tuple());
+        CHECK(other_root == errc::bad_host_list);
         co_await zk.set_hosts(the_hosts());
         co_await zk.connect();
         co_await zk.exists("/");

@@ -47,6 +47,17 @@ TEST_CASE("closing: waits for the last responses, says goodbye, is hung up on") 
     CHECK_FALSE(c.result());
 }
 
+TEST_CASE("closing: a session that was left does not make the next one remain") {
+    closing_steps c;
+    c.leave(true, start + 1s);
+    CHECK(c.next(connection(true, true), start) == action::finish);
+    CHECK_FALSE(c.result());
+    c.begin(true, true, start + 2s);
+    CHECK(c.next(connection(true, true), start) == action::send_close_request);
+    c.fail();
+    CHECK(c.result() == expires);
+}
+
 TEST_CASE("closing: without a connection there is nobody to say goodbye to") {
     closing_steps c;
     SECTION("and no session either") {

@@ -32,15 +32,20 @@ task<> wait_driver(std::shared_ptr<barrier_impl> self,
     watch_signal changed(wake);
     waiting_call<> call(*self, std::move(handler), wake, limit.from(p.now()));
     session_signal session(p, wake);
-    bool up_to_date = false;  // the server knows of barriers that were set before the call
+    std::uint64_t synced_in =
+        0;  // the session whose server knows of barriers that were seen before
     while (!call.over()) {
         changed.disarm();
         request look(p, op_code::get, self->path());
         look.attach(changed);
-        error_code ec = co_await behind_sync(p, look, !up_to_date);
+        const std::uint64_t generation = p.status().generation;
+        const bool synced = generation != 0 && generation == synced_in;
+        error_code ec = co_await behind_sync(p, look, !synced);
         if (retry(p).again(ec))
             continue;
-        up_to_date = true;
+        if (look.sent_in != 0 && look.sent_in != generation)
+            continue;  // in another session than the sync
+        synced_in = generation;
         switch (decide_barrier_wait(ec)) {
             case barrier_step::proceed:
                 call.complete(error_code());

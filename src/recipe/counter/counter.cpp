@@ -111,8 +111,14 @@ public:
 
 private:
     std::optional<counter_record> parse(const node_view& node) const {
-        if (node.present)
-            return parse_counter(*format_, node.data);
+        return parse(node.present ? node.data : std::string_view(), node.present);
+    }
+
+    std::optional<counter_record> parse(std::string_view data, bool present = true) const {
+        // Kazoo creates an empty node, which means its default.
+        const bool empty = data.empty() && *format_ == counter_format::kazoo;
+        if (present && !empty)
+            return parse_counter(*format_, data);
         counter_record record;
         record.value = options_.initial;
         return record;
@@ -246,7 +252,7 @@ private:
     }
 
     bool adopt(const request& read, bool synced) {
-        auto record = parse_counter(*format_, read.answer);
+        auto record = parse(read.answer);
         if (!record)
             return false;
         base_.emplace();
