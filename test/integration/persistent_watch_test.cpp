@@ -718,6 +718,8 @@ TEST_CASE("persistent watch: a server that does not know it") {
         one_shot once;
         co_await once.set(zk, one_shot::kind::children, path);
         persistent_watch known = co_await zk.add_watch(path, watch_mode::persistent_recursive);
+        // The other one is set again: the server would respond to what it does not know before that.
+        co_await zk.sync();
         // The server answers and closes the connection.
         edit_requests(proxy, 2, [](std::string& bytes) { bytes[11] = 77; });
         auto [ec, none] = co_await zk.add_watch(path + "/x", watch_mode::persistent, as_tuple());
