@@ -67,8 +67,8 @@ std::int64_t at_the_server() {
     return watch_count(the_server().port());
 }
 
-/// The requests that are caused by what was destroyed have been answered.
-/// A watch is added, then it is removed, then what the server has forgotten with it is set again.
+/// Requests that follow from earlier ones have been answered: a cancelled watch is added, then removed,
+/// then what the server has forgotten with it is set again.
 awaitable<void> settle(client& zk) {
     for (int step = 0; step < 3; ++step) {
         co_await let_others_run();
