@@ -4,6 +4,7 @@
 #include "contest_rows.hpp"
 #include "crew.hpp"
 #include "growth.hpp"
+#include "histogram.hpp"
 #include "session_use.hpp"
 #include "table.hpp"
 #include "turns.hpp"
@@ -29,8 +30,6 @@ namespace {
 constexpr std::size_t samples_wanted = 24;
 /// In each sample, at the memory: what sessions know of the queue comes and goes with each round of it.
 constexpr int looks_per_sample = 20;
-/// Of each sample: with more, the measurement would need more memory than what it measures.
-constexpr std::size_t most_times = 50'000;
 
 /// A lock that is passed on and on: who has released it queues again.
 class endless_handovers {
@@ -46,7 +45,7 @@ public:
         for (std::size_t i = 0; i < job_.wanted.waiters.front(); ++i)
             all.add(take_turns(locks_[i % locks_.size()]));
         all.add(look_on());
-        co_await all.finish("passing a lock on", parts_, samples_wanted);
+        co_await all.finish("passing a lock on", passed_, 0);
     }
 
     const std::vector<occupancy>& seen() const noexcept { return seen_; }
@@ -58,7 +57,8 @@ private:
             clock::time_point released_at = turns_.granted(false, held.fencing_token());
             clock::time_point now = clock::now();
             ++handovers_;
-            if (released_at != clock::time_point{} && times_.size() < most_times)
+            ++passed_;
+            if (released_at != clock::time_point{})
                 times_.add(to_microseconds(now - released_at));
             turns_.released(false, clock::now());
             co_await held.release();
@@ -82,8 +82,7 @@ private:
     }
 
     void begin_sample() {
-        times_ = latencies();
-        times_.reserve(most_times);
+        times_ = histogram();
         handovers_ = 0;
         use_ = use_of(clients_);
         least_.reset();
@@ -101,15 +100,15 @@ private:
         const auto handovers = static_cast<double>(std::max<std::size_t>(handovers_, 1));
         const session_use use = use_of(clients_) - use_;
         seen_.push_back(least_.value());
-        parts_ = seen_.size();
         result row;
         row.set("implementation", "ours").set("recipe", "lock");
         row.set("case", fmt::format("after {}", seconds_text(to_seconds(clock::now() - began))));
-        row.set("passed_percent", 100 * parts_ / samples_wanted);
+        row.set("passed_percent", 100 * seen_.size() / samples_wanted);
         row.set("waiters", job_.wanted.waiters.front()).set("sessions", clients_.size());
         row.set("processes", 1).set("repeat", std::size_t{1});
         row.add("handovers_per_s", static_cast<double>(handovers_) / seconds);
-        row.add("handover_us.p50", times_.p50()).add("handover_us.p99", times_.p99());
+        row.add("handover_us.p50", times_.quantile(0.5));
+        row.add("handover_us.p99", times_.quantile(0.99));
         row.add("requests_per_handover", use.requests / handovers);
         row.add("heap_bytes", least_->heap_bytes).add("resident_bytes", least_->resident_bytes);
         row.add("descriptors", static_cast<double>(least_->descriptors));
@@ -124,12 +123,12 @@ private:
     bool over_ = false;
 
     std::vector<occupancy> seen_;
-    std::size_t parts_ = 0;
+    std::size_t passed_ = 0;  ///< over the whole time
 
     // Of the sample that has begun.
     clock::time_point sample_began_{};
     std::size_t handovers_ = 0;
-    latencies times_;
+    histogram times_;  // of constant size, however many there are
     session_use use_;
     std::optional<occupancy> least_;
 };

@@ -114,7 +114,7 @@ private:
         place& p = places_.front();
         auto earlier = use_of(clients_);
         ended_ = 0;
-        // Readers release together: only the last one lets somebody in.
+        // All readers, the last of which lets somebody in.
         const std::size_t leaving = Lock::permits(this->setup_) > 0 ? 1 : p.held.size();
         auto last = static_cast<std::ptrdiff_t>(leaving);
         std::vector<grant_type> held(std::make_move_iterator(p.held.begin()),
@@ -122,14 +122,15 @@ private:
         p.held.erase(p.held.begin(), p.held.begin() + last);
         std::vector<holder> gone(holders_.begin(), holders_.begin() + last);
         holders_.erase(holders_.begin(), holders_.begin() + last);
-        auto began = clock::now();
-        for (const holder& h : gone)
-            p.owners.released(h.lock->shared(h.who), began);
-        for (auto& one : held)
-            co_await one.release();
+        clock::time_point began;
+        for (std::size_t i = 0; i < leaving; ++i) {
+            began = clock::now();
+            p.owners.released(gone[i].lock->shared(gone[i].who), began);
+            co_await held[i].release();
+        }
         while (ended_ == 0)
             co_await pause();
-        r.add("handover_us", to_microseconds(this->ended_at_ - began));
+        r.add("handover_us", to_microseconds(this->first_ended_at_ - began));
         co_await quiet();
         auto caused = use_of(clients_) - earlier;
         r.add("requests_per_handover", caused.requests);

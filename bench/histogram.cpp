@@ -88,6 +88,17 @@ double histogram::max() const {
     return static_cast<double>(greatest_) / 1e3;
 }
 
+double histogram::quantile(double share) const {
+    std::uint64_t seen = 0;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+        seen += counts_[i];
+        if (counts_[i] > 0 &&
+            static_cast<double>(seen) + 1e-6 >= share * static_cast<double>(total_))
+            return std::min(greatest_at(i), max());
+    }
+    return 0;
+}
+
 std::vector<histogram::point> histogram::percentiles() const {
     std::vector<point> points;
     double wanted = 0;

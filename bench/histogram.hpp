@@ -25,6 +25,9 @@ public:
     double deviation() const;
     double max() const;
 
+    /// The smallest value that at least this share of all does not exceed; 0 when there are none.
+    double quantile(double share) const;
+
     /// So many of all values are not greater than this one.
     struct point {
         double value = 0;

@@ -78,7 +78,7 @@ boost::asio::awaitable<void> measure_at(job& j, double capacity, std::size_t loa
         co_await until_passed(*bare, ended);
         if (others)
             co_await until_passed(*others, ended);
-        auto count = others ? others->between(began, ended).size() : 0;
+        auto count = others ? others->answered(began, ended) : 0;
         row.add("load_per_s", static_cast<double>(count) / seconds);
         if (j.on.owns_servers())
             row.add("server_cores", cpu / seconds);

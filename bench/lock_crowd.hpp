@@ -70,9 +70,10 @@ protected:
     }
 
     void ended(const std::exception_ptr& problem) {
-        ++ended_;
         --alive_;
         ended_at_ = clock::now();
+        if (++ended_ == 1)
+            first_ended_at_ = ended_at_;
         if (problem && !problem_)
             problem_ = problem;
     }
@@ -191,7 +192,8 @@ protected:
     std::size_t alive_ = 0;
     std::exception_ptr problem_;
     clock::time_point queued_at_{};
-    clock::time_point ended_at_{};
+    clock::time_point first_ended_at_{};  ///< of what is waited for now
+    clock::time_point ended_at_{};        ///< of the last one
 };
 
 }  // namespace corozk::bench

@@ -114,6 +114,14 @@ latencies open_loop::between(clock::time_point from, clock::time_point to) const
     return result;
 }
 
+std::size_t open_loop::answered(clock::time_point from, clock::time_point to) const {
+    std::lock_guard lock(mutex_);
+    return static_cast<std::size_t>(
+        std::count_if(samples_.begin(), samples_.end(), [&](const sample& s) {
+            return s.answered >= from && s.answered < to;
+        }));
+}
+
 void open_loop::run() {
     try {
         // Otherwise the kernel wakes it up to 50 us late.

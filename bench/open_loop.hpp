@@ -37,6 +37,9 @@ public:
     /// Of the requests that were due in this time.
     latencies between(clock::time_point from, clock::time_point to) const;
 
+    /// How many were answered in this time, whenever they were due.
+    std::size_t answered(clock::time_point from, clock::time_point to) const;
+
 private:
     struct session;
     struct sample {

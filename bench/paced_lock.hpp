@@ -3,6 +3,7 @@
 
 #include "statistics.hpp"
 #include <corozk/client.hpp>
+#include <corozk/recipe/lock.hpp>
 
 #include <boost/asio/awaitable.hpp>
 
@@ -10,10 +11,6 @@
 #include <deque>
 #include <string>
 #include <vector>
-
-namespace corozk {
-class lock;
-}
 
 namespace corozk::bench {
 

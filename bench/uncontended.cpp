@@ -115,7 +115,7 @@ boost::asio::awaitable<void> run_uncontended(job& j) {
         for (std::size_t done = 0; done < j.wanted.operations; done += block) {
             j.on.shown().update(
                 "uncontended lock beside create + delete", done, j.wanted.operations);
-            around.add(loop->measure(block / 2));
+            around.add(loop->measure(block));
             co_await run_block(plainly, clients, create_and_erase);
             co_await run_block(locking, clients, acquire_and_release);
         }

@@ -21,9 +21,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -208,6 +210,34 @@ inline awaitable<void> let_others_run(int times = 20) {
     for (int i = 0; i < times; ++i) {
         co_await boost::asio::post(executor, boost::asio::use_awaitable);
     }
+}
+
+/// The requests for these operations that were sent, in order.
+inline std::vector<testing::op_code> sent(const fault_proxy& proxy,
+                                          std::initializer_list<testing::op_code> of_interest) {
+    std::vector<testing::op_code> found;
+    for (const frame_record& r : proxy.log()) {
+        const bool wanted =
+            std::find(of_interest.begin(), of_interest.end(), r.frame.op) != of_interest.end();
+        if (r.frame.way == direction::to_server && wanted)
+            found.push_back(r.frame.op);
+    }
+    return found;
+}
+
+/// Another client changes the node's data to "new" while the connection is away.
+/// @return a read that waited for the next connection, which may be made now
+inline awaitable<outcome<node_data>> changed_while_away(client& zk,
+                                                        fault_proxy& proxy,
+                                                        std::string path) {
+    proxy.set_acceptance(acceptance::not_listening);
+    proxy.cut();
+    co_await reach(zk, session_state::suspended);
+    observer().set(at_server(path), "new");
+    outcome<node_data> read;
+    zk.get(path, read.handler());
+    proxy.set_acceptance(acceptance::normal);
+    co_return read;
 }
 
 /// Ends a session at the server, as if it had expired; the client's connection is cut, so that it

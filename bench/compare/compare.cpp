@@ -17,6 +17,8 @@ namespace corozk::bench {
 namespace {
 
 std::string figure(const comparison_part& part, const result& row) {
+    if (!row.has(part.key))
+        return "-";
     double value = row.median(part.key);
     return part.is_rate ? count_text(value) + "/s" : microseconds_text(value);
 }
@@ -106,8 +108,10 @@ public:
                 line.emplace_back("fails");
             } else {
                 const result& row = at->rows[index];
-                line.push_back(fmt::format(
-                    "{} ({})", figure(part, row), ratio_text(row.median("times_corozk"))));
+                std::string text = figure(part, row);
+                if (row.has("times_corozk"))
+                    text += fmt::format(" ({})", ratio_text(row.median("times_corozk")));
+                line.push_back(std::move(text));
             }
         }
         table_->add(std::move(line));

@@ -104,6 +104,8 @@ void comparison_run::finish() {
 }
 
 std::string figure_with_spread(const comparison_part& part, const result& row) {
+    if (!row.has(part.key))
+        return "-";
     if (part.is_rate)
         return with_spread(row, part.key, count_text) + " /s";
     return with_spread(row, part.key, microseconds_text);

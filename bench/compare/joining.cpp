@@ -109,9 +109,8 @@ public:
     }
 
     void from_peer(const peer_phases& phases, rows r) const override {
-        const peer_phase& queue = phases.at("queue");
-        r[0].add("join_us", queue.seconds * 1e6);
-        add_phase(r[0], queue, "operation", 1);
+        // No time: that a thread waits in `acquire` is only seen from outside, milliseconds later.
+        add_phase(r[0], phases.at("queue"), "operation", 1);
     }
 
     void prepare(job& j, std::string_view implementation, const std::string& path) override {

@@ -105,7 +105,12 @@ final class Protocol {
     }
 
     static void measured(String name, long operations, long beganNs, Object... more) {
-        double seconds = (System.nanoTime() - beganNs) / 1e9;
+        measuredUntil(name, operations, beganNs, System.nanoTime(), more);
+    }
+
+    static void measuredUntil(
+            String name, long operations, long beganNs, long endedNs, Object... more) {
+        double seconds = (endedNs - beganNs) / 1e9;
         Object[] all = new Object[8 + more.length];
         Object[] first = {
             "event", "measured", "name", name, "operations", operations, "seconds", seconds

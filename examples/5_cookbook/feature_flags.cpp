@@ -23,6 +23,8 @@ public:
     /// Sends nothing, never waits.
     bool on(std::string_view flag, std::string_view user) const {
         corozk::tree_state latest = flags_.current();
+        if (!latest.nodes)
+            return false;  // not read yet
         auto found = latest.nodes->find(std::string(flag));
         if (found == latest.nodes->end())
             return false;

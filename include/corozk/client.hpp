@@ -216,7 +216,10 @@ public:
         return initiate<&start_leave>("leave_session", hosts(), std::forward<Token>(token));
     }
 
-    /** @brief What continues the session in another client; without an id before the first one. */
+    /**
+     * @brief What continues the session in another client; without an id if there was none, or if
+     *        the server has reported that it has expired.
+     */
     session_credentials credentials() const;
 
     /**

@@ -142,7 +142,8 @@ public:
      * @completes `void(error_code, std::vector<transaction_result>)`, as `client::commit`.
      *
      * @errors `errc::ownership_lost`: it is lost, the node was deleted, or the session has ended;
-     * nothing was written. Otherwise as `client::commit`.
+     * nothing was written. `errc::busy`: a downgrade of it is in progress. Otherwise as
+     * `client::commit`.
      *
      * @cancellation As `client::commit`.
      */

@@ -139,7 +139,7 @@ task<> ensure_path_driver(port& p,
                           acl entries,
                           create_mode mode,
                           std::shared_ptr<user_call<>> call) {
-    error_code ec = co_await ensure_path(p, std::move(path), std::move(entries), mode);
+    error_code ec = co_await ensure_path(p, std::move(path), std::move(entries), mode, call.get());
     call->complete(ec);
 }
 

@@ -9,9 +9,10 @@ namespace corozk::detail {
 namespace {
 
 /// "/" always exists, unless the chroot was deleted.
-task<error_code> look_for_root(port& p) {
+task<error_code> look_for_root(port& p, const user_call<>* call) {
     for (;;) {
         request exists(p, op_code::exists, "/");
+        exists.only_for(call);
         error_code ec = co_await exists;
         if (is_recoverable(ec))
             continue;
@@ -21,11 +22,15 @@ task<error_code> look_for_root(port& p) {
 
 }  // namespace
 
-task<error_code> ensure_path(port& p, std::string path, acl entries, create_mode mode) {
+task<error_code> ensure_path(port& p,
+                             std::string path,
+                             acl entries,
+                             create_mode mode,
+                             const user_call<>* call) {
     // Ascend to the deepest ancestor that exists, then create downwards, so that permissions on the
     // nodes above it do not matter.
     if (path == "/")
-        co_return co_await look_for_root(p);
+        co_return co_await look_for_root(p, call);
     std::vector<std::string> missing;
     std::string current = path;
     for (;;) {
@@ -34,6 +39,7 @@ task<error_code> ensure_path(port& p, std::string path, acl entries, create_mode
         request create(p, op_code::create, current);
         create.mode = mode;
         create.entries = entries;
+        create.only_for(call);
         error_code ec = co_await create;
         if (!ec || ec == zk_errc::node_exists) {
             if (missing.empty())
@@ -47,6 +53,7 @@ task<error_code> ensure_path(port& p, std::string path, acl entries, create_mode
         } else if (ec == zk_errc::no_auth) {
             // It may exist without permission to create siblings.
             request exists(p, op_code::exists, current);
+            exists.only_for(call);
             error_code found = co_await exists;
             if (is_recoverable(found))
                 continue;

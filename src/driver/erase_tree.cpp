@@ -16,13 +16,17 @@ constexpr std::size_t pipelined = 100;
 
 /// Deletes some children of a node, and records those that have children.
 task<error_code> erase_some(port& p,
+                            const user_call<>& call,
                             const std::string& parent,
                             const name_list& names,
                             std::size_t begin,
                             std::vector<std::string>& branches) {
     std::list<request> sent;
-    for (std::size_t i = begin; i < std::min(begin + pipelined, names.size()); ++i)
-        sent.emplace_back(p, op_code::erase, join_path(parent, names[i])).send();
+    for (std::size_t i = begin; i < std::min(begin + pipelined, names.size()); ++i) {
+        request& r = sent.emplace_back(p, op_code::erase, join_path(parent, names[i]));
+        r.only_for(&call);
+        r.send();
+    }
     error_code problem;
     for (request& r : sent) {
         error_code ec = co_await r;
@@ -35,13 +39,14 @@ task<error_code> erase_some(port& p,
 }
 
 task<error_code> erase_children(port& p,
-                                const std::string& parent,
                                 const user_call<>& call,
+                                const std::string& parent,
                                 std::vector<std::string>& branches) {
     request listing(p, op_code::children, parent);
+    listing.only_for(&call);
     error_code problem = co_await listing;
-    for (std::size_t i = 0; !problem && call.waiting() && i < listing.names.size(); i += pipelined)
-        problem = co_await erase_some(p, parent, listing.names, i, branches);
+    for (std::size_t i = 0; !problem && i < listing.names.size(); i += pipelined)
+        problem = co_await erase_some(p, call, parent, listing.names, i, branches);
     co_return problem;
 }
 
@@ -53,10 +58,11 @@ task<> erase_tree(port& p, std::string path, std::shared_ptr<user_call<>> call) 
     while (call->waiting() && !branches.empty()) {
         const std::string branch = branches.back();
         request last(p, op_code::erase, branch);
+        last.only_for(call.get());
         error_code ec = co_await last;
         if (ec == zk_errc::not_empty) {
             found = true;
-            ec = co_await erase_children(p, branch, *call, branches);
+            ec = co_await erase_children(p, *call, branch, branches);
         } else if (!ec || (ec == zk_errc::no_node && found)) {
             branches.pop_back();
             ec = error_code();

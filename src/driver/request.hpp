@@ -2,6 +2,7 @@
 #pragma once
 
 #include "driver/port.hpp"
+#include "driver/user_call.hpp"
 
 #include <coroutine>
 #include <utility>
@@ -34,6 +35,9 @@ public:
         steps = std::move(all).steps();
     }
 
+    /// It is not sent once that call, which must outlive it, is over.
+    void only_for(const user_call<>* call) noexcept { call_ = call; }
+
     /// Queues it without waiting for the response.
     void send() noexcept {
         if (state == progress::idle)
@@ -52,8 +56,10 @@ private:
         if (waiter_)
             std::exchange(waiter_, {}).resume();
     }
+    bool wanted() const noexcept override { return !call_ || call_->waiting(); }
 
     port& port_;
+    const user_call<>* call_ = nullptr;
     std::coroutine_handle<> waiter_;
 };
 

@@ -97,6 +97,11 @@ constexpr bool changes_state(op_code code) noexcept {
     }
 }
 
+/// Whether a server needs its leader in order to respond.
+constexpr bool needs_leader(op_code code) noexcept {
+    return code == op_code::sync || (changes_state(code) && code != op_code::add_auth);
+}
+
 /// A request to the server and its response. The owner fills in the request, passes it to
 /// `port::start`, and keeps it alive until `finished` is called, exactly once and never from within
 /// `start`, or until the port is destroyed.
@@ -110,6 +115,9 @@ public:
     operation& operator=(const operation&) = delete;
 
     virtual void finished() noexcept = 0;
+
+    /// Asked just before it is sent. If not, it finishes with `operation_aborted` instead.
+    virtual bool wanted() const noexcept { return true; }
 
     /// The port is destroyed and will not finish it. An operation that owns itself deletes itself.
     virtual void abandoned() noexcept {}

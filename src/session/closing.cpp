@@ -51,7 +51,9 @@ bool session::over() const noexcept {
 void session::begin_closing(bool leaving) {
     if (status().state == session_state::closed)
         return;
-    bool had_session = status().generation != 0 && status().state != session_state::connecting;
+    // One that was to be continued lives on at the server.
+    bool had_session =
+        to_continue_ || (credentials_.id != 0 && status().state != session_state::connecting);
     const time_point deadline = time_limit(options_.close_timeout).from(now());
     if (leaving)
         closing_.leave(link_.connected(), deadline);

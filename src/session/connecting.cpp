@@ -373,7 +373,7 @@ time_point session::heartbeat_due() const noexcept {
 
 void session::heartbeat() {
     if (heartbeat_due() <= now())
-        submit_at_once(make_detached(op_code::exists, "/", [](operation&) {}));
+        submit_at_once(make_detached(op_code::sync, "/", [](operation&) {}));
 }
 
 /// The server closes each connection after the first request, so that retries would never succeed.
@@ -423,6 +423,7 @@ void session::session_over() {
         closing_.hung_up();
         finish_closing();
     } else {
+        credentials_ = {};
         session_lost(zk_errc::session_expired);
     }
 }

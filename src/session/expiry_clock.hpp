@@ -7,11 +7,11 @@
 
 namespace corozk::detail {
 
-/// Determines when a session must be considered lost without a report by the server. The server's
-/// deadline counts at the earliest from the receipt of the last request that it answered. Counted
-/// from the sending of that request, the local deadline is never later, provided that the server is in
-/// touch with its leader, which counts: a follower notices only after `syncLimit` ticks that it is not,
-/// and responds to reads until then.
+/// Determines when a session must be considered lost without a report by the server. The leader
+/// counts, and hears of the requests to other servers twice in a tick. The local deadline counts from
+/// the sending of the last answered request for which the leader was needed (see `needs_leader`): a
+/// server that has lost it responds to reads for `syncLimit` ticks more. So the local deadline is no
+/// later than the leader's, or, if the client was cut off together with its server, by half a tick.
 class expiry_clock {
 public:
     void start(time_point established, std::chrono::milliseconds timeout) noexcept {
@@ -23,7 +23,7 @@ public:
     /// Further responses do not extend the session, because the server has no quorum.
     void hold() noexcept { counts_ = false; }
 
-    /// A request that was sent at that time got its response.
+    /// A request that was sent at that time got a response for which the leader was needed.
     void answered(time_point sent_at) noexcept {
         if (counts_ && sent_at > last_)
             last_ = sent_at;

@@ -160,7 +160,7 @@ private:
     boost::asio::any_io_executor executor_;
     client_options options_;
     std::optional<session_credentials> to_continue_;  ///< until a session was established or lost
-    session_credentials credentials_;                 ///< of the last session
+    session_credentials credentials_;  ///< of the last session, unless the server has ended it
     std::mt19937_64 random_;
     status_board board_;
     connector connector_;

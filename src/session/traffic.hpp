@@ -45,10 +45,12 @@ public:
         sent_.push_back(op);
         ++in_flight_;
         last_sent_ = op.sent_at;
+        if (needs_leader(op.code))
+            leader_asked_ = op.sent_at;
     }
 
-    /// Resets the time at which something was sent last.
-    void connected(time_point now) noexcept { last_sent_ = now; }
+    /// Resets the times at which something was sent last.
+    void connected(time_point now) noexcept { last_sent_ = leader_asked_ = now; }
 
     /// The response is being dispatched.
     void mark_answered(operation& op) noexcept {
@@ -96,15 +98,17 @@ public:
         return sent_.empty() ? time_point::max() : sent_.front().sent_at;
     }
 
-    /// When another request is due: so that no more than `silence` passes between two, and sooner if
-    /// there is no response, since servers 3.6.0 to 3.8.0 may keep one back until another request
-    /// arrives (ZOOKEEPER-4537). More and more seldom, as the server may have too much to do.
+    /// When another request is due: so that no more than `silence` passes between two that need the
+    /// leader, and sooner if there is no response, since servers 3.6.0 to 3.8.0 may keep one back until
+    /// another request arrives (ZOOKEEPER-4537). More and more seldom, as the server may have too much
+    /// to do.
     time_point heartbeat_due(steady_clock::duration silence) const noexcept {
-        if (in_flight_ > 0) {
-            const steady_clock::duration asked_for = last_sent_ - unanswered_since();
-            silence = std::min(silence, std::max<steady_clock::duration>(overdue_after, asked_for));
-        }
-        return last_sent_ + silence;
+        const time_point due = leader_asked_ + silence;
+        if (in_flight_ == 0)
+            return due;
+        const steady_clock::duration asked_for = last_sent_ - unanswered_since();
+        return std::min(due,
+                        last_sent_ + std::max<steady_clock::duration>(overdue_after, asked_for));
     }
 
     std::size_t queued() const noexcept { return queued_.size(); }
@@ -151,6 +155,7 @@ private:
     list refused_;
     std::size_t in_flight_ = 0;
     time_point last_sent_{};
+    time_point leader_asked_{};  ///< when the last request was sent for which the leader is needed
     time_point resumes_at_ = time_point::max();
     std::vector<arrival> arriving_;
     std::vector<arrival> batch_;  ///< being dispatched

@@ -5,6 +5,7 @@
 #include "operation/trace.hpp"
 #include "session/session.hpp"
 
+#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
@@ -115,7 +116,9 @@ void session::dispatch_answer(operation& op) {
             const bool throttled = op.error && op.error == zk_errc::throttled;
             if (throttled)
                 traffic_.pause_until(now() + throttled_pause);
-            if (!op.error || throttled || !(is_session_lost(op.error) || is_recoverable(op.error)))
+            const bool settled =
+                !op.error || !(is_session_lost(op.error) || is_recoverable(op.error));
+            if (settled && needs_leader(op.code))
                 clock_.answered(op.sent_at);
         }
     }
@@ -237,6 +240,10 @@ void session::send_requests() {
         operation& op = traffic_.take_queued();
         if (op.generation != 0 && op.generation != status().generation) {
             refuse(op, zk_errc::session_expired);
+            continue;
+        }
+        if (!op.wanted()) {
+            refuse(op, boost::asio::error::operation_aborted);
             continue;
         }
         // A persistent watch that is refused here changes nothing at the server.

@@ -45,6 +45,11 @@ TEST_CASE("a histogram knows each share of the values to three digits") {
         INFO(p.share);
         CHECK(p.value == Approx(exact(all, p.share)).epsilon(0.001).margin(0.002));
     }
+    for (double share : {0.0, 0.5, 0.99, 0.9999, 1.0}) {
+        INFO(share);
+        CHECK(h.quantile(share) == Approx(exact(all, share)).epsilon(0.001).margin(0.002));
+    }
+    CHECK(histogram().quantile(0.5) == 0);
     double sum = 0;
     for (double value : all)
         sum += value;

@@ -129,6 +129,22 @@ TEST_CASE(
     run_to_idle(context);
 }
 
+TEST_CASE("configuration behind ready: published before the first connection, and refused") {
+    with_proxy([](client&, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        observer().plant(path + "/c/old/child");
+        observer().plant(path + "/c/ready");
+        client early(co_await boost::asio::this_coro::executor, options_for(proxy.hosts()));
+        ready_configuration c(early, path + "/c");
+        pending_result<> connecting, asked;
+        early.connect(connecting.handler());
+        c.publish(parts_of("new", 2), asked.handler());
+        CHECK(!co_await finished(connecting));
+        CHECK(co_await finished(asked) == zk_errc::not_empty);  // a part that is to go has a child
+        co_await eventually_async([&] { return !observer().exists(path + "/c/writer"); });
+        co_await early.close();
+    });
+}
+
 TEST_CASE("configuration behind ready: parts that the server refuses do not break it") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         const std::string folder = path + "/c";

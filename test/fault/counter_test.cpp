@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "lagging_server.hpp"
 #include "pending_result.hpp"
 #include <corozk/recipe/counter.hpp>
 
@@ -43,6 +44,32 @@ TEST_CASE("counter: a new session's server is asked to catch up with our last up
         value = co_await c.get();
         CHECK(value == 1);
         CHECK(syncs() == before + 1);
+    });
+}
+
+TEST_CASE(
+    "counter: an object that was not used before sees what another one of this client wrote") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        counter a(zk, path + "/c");
+        co_await a.add(3);
+        co_await next_session_lags(zk, proxy, path);
+        counter b(zk, path + "/c");
+        auto value = co_await b.get();
+        CHECK(value == 3);
+    });
+}
+
+TEST_CASE("counter: a comparison fails only against what a server that has caught up says") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        counter mine(zk, path + "/c");
+        counter theirs(other, path + "/c");
+        co_await theirs.add(7);
+        lag_behind(proxy, path);
+        auto result = co_await mine.compare_and_set(7, 8);
+        CHECK(result.exchanged);
+        CHECK(value_at(path + "/c") == 8);
+        co_await other.close();
     });
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "lagging_server.hpp"
 #include "pending_result.hpp"
 #include <corozk/recipe/double_barrier.hpp>
 
@@ -59,6 +60,110 @@ TEST_CASE("double barrier: the session lost while inside and while leaving") {
             CHECK(!co_await finished(b_out));
             CHECK(empty(path));
         }
+        co_await other.close();
+    });
+}
+
+TEST_CASE("double barrier: a member that enters again does not count twice") {
+    // The server ends the earlier session, and its node, later than the client.
+    for (compatibility format : {compatibility::native, compatibility::curator}) {
+        CAPTURE(static_cast<int>(format));
+        server own(recipe_server_options());
+        boost::asio::io_context context;
+        run(context, [&]() -> awaitable<void> {
+            fault_proxy proxy(own.port());
+            client zk = co_await connect_to(proxy.hosts());
+            double_barrier_options options;
+            options.compatibility = format;
+            double_barrier a(zk, "/b", 2, options);
+            pending_result<> first;
+            a.enter(first.handler());
+            co_await eventually_async([&] { return admin(own.port()).children("/b").size() == 1; });
+            co_await cut_off(zk, proxy);
+            first.cancel();
+            CHECK(co_await finished(first) == boost::asio::error::operation_aborted);
+            pending_result<> again;
+            a.enter(again.handler());
+            own.kill();
+            co_await eventually_async([&] { return zk.state() == session_state::lost; });
+            own.restart();  // which gives earlier sessions their whole timeout again
+            proxy.set_acceptance(acceptance::normal);
+            co_await eventually_async([&] { return zk.state() == session_state::connected; });
+            co_await settle(zk);
+            CHECK_FALSE(again.done());
+            // Once the earlier session has ended, it is one member, and a second one is let in with it.
+            co_await eventually_async([&] {
+                auto now = ephemerals(own.port());
+                return now.size() == 1 && now.begin()->second == zk.session_id();
+            });
+            CHECK_FALSE(again.done());
+            client other = co_await connect_to(own.hosts());
+            double_barrier b(other, "/b", 2, options);
+            co_await b.enter();
+            CHECK(!co_await finished(again));
+            pending_result<> out;
+            a.leave(out.handler());
+            co_await b.leave();
+            CHECK(!co_await finished(out));
+            co_await zk.close(as_tuple());
+            co_await other.close();
+        });
+        run_to_idle(context);
+    }
+}
+
+TEST_CASE("double barrier: a member whose leave was cancelled may enter at once") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        double_barrier a(zk, path, 2);
+        double_barrier b(other, path, 2);
+        pending_result<> a_in;
+        a.enter(a_in.handler());
+        co_await b.enter();
+        CHECK(!co_await finished(a_in));
+        co_await cut_off(zk, proxy);
+        pending_result<> out;
+        a.leave(out.handler());
+        out.cancel();
+        CHECK(co_await finished(out) == boost::asio::error::operation_aborted);
+        pending_result<> again, b_out;
+        a.enter(again.handler());
+        b.leave(b_out.handler());
+        proxy.set_acceptance(acceptance::normal);
+        CHECK(!co_await finished(b_out));
+        CHECK_FALSE(again.done());
+        co_await b.enter();
+        CHECK(!co_await finished(again));
+        pending_result<> last;
+        a.leave(last.handler());
+        co_await b.leave();
+        CHECK(!co_await finished(last));
+        co_await other.close();
+    });
+}
+
+TEST_CASE(
+    "double barrier: who goes on leaving in a session whose server lags behind waits for the "
+    "others") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        double_barrier a(zk, path, 2);
+        double_barrier b(other, path, 2);
+        pending_result<> b_in, a_out, b_out;
+        b.enter(b_in.handler());
+        co_await eventually_async([&] { return observer().children(path).size() == 1; });
+        co_await a.enter();
+        CHECK(!co_await finished(b_in));
+        // Its node, which is not the first, is deleted; then it waits for the other member.
+        a.leave(a_out.handler());
+        co_await eventually_async([&] { return observer().children(path).size() == 1; });
+        co_await settle(zk);
+        co_await next_session_lags(zk, proxy, path);
+        co_await settle(zk);
+        CHECK_FALSE(a_out.done());
+        b.leave(b_out.handler());
+        CHECK(!co_await finished(b_out));
+        CHECK(!co_await finished(a_out));
         co_await other.close();
     });
 }

@@ -2,30 +2,12 @@
 // A server that lags behind the one of the session before.
 #pragma once
 
+#include "lag_behind.hpp"
 #include "pending_result.hpp"
 
 #include <string>
 
 namespace corozk::testing {
-
-/// From now on the server seems to know of no node at or below `folder`, until a `sync`.
-inline void lag_behind(fault_proxy& proxy, std::string folder) {
-    proxy.edit(direction::to_client,
-               [folder = std::move(folder), lags = true](const frame_info& frame,
-                                                         std::string bytes) mutable {
-                   const bool reads = frame.op == testing::op_code::get_data ||
-                                      frame.op == testing::op_code::exists ||
-                                      frame.op == testing::op_code::get_children ||
-                                      frame.op == testing::op_code::get_children2;
-                   if (frame.kind != frame_kind::reply)
-                       return bytes;
-                   lags = lags && frame.op != testing::op_code::sync;
-                   if (!lags || !reads || frame.error != 0 || !frame.path.starts_with(folder))
-                       return bytes;
-                   const std::string no_node("\xff\xff\xff\x9b", 4);
-                   return bytes.replace(16, 4, no_node);
-               });
-}
 
 /// Ends the session, and waits for the next one, whose server lags behind.
 inline boost::asio::awaitable<void> next_session_lags(client& zk,

@@ -117,6 +117,35 @@ TEST_CASE("leader_latch: started again before it has closed") {
     });
 }
 
+TEST_CASE("leader_latch: a candidate that closes is started again, however soon") {
+    with_proxy([](client& zk, fault_proxy&, std::string path) -> awaitable<void> {
+        leader_latch leads(zk, path);
+        leads.start();
+        co_await leads.wait_leadership();
+        leader_latch waits(zk, path);
+        for (int handlers = 0; handlers < 12; ++handlers) {
+            CAPTURE(handlers);
+            waits.start();
+            co_await eventually_async([&] { return observer().children(path).size() == 2; });
+            pending_result<> closing;
+            waits.close(closing.handler());
+            for (int i = 0; i < handlers; ++i)
+                co_await boost::asio::post(zk.get_executor(), boost::asio::use_awaitable);
+            waits.start();
+            pending_result<std::int64_t> next;
+            waits.wait_leadership(next.handler());
+            co_await settle(zk);
+            co_await eventually_async([&] { return observer().children(path).size() == 2; });
+            CHECK(waits.status().state == latch_state::candidate);
+            CHECK_FALSE(next.done());
+            next.cancel();
+            co_await waits.close();
+        }
+        co_await leads.close();
+        co_await nothing_left(path);
+    });
+}
+
 TEST_CASE("leader_latch: nothing is asked of a server without a quorum") {
     with_read_only_server([](client& zk, auto& regain_quorum, std::string path) -> awaitable<void> {
         leader_latch latch(zk, path);

@@ -34,6 +34,25 @@ awaitable<void> probe(client& healthy, std::string folder) {
 
 }  // namespace
 
+TEST_CASE("priority_lock: broken only when the node that blocks others is gone") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        priority_lock l(other, path);
+        ownership held = co_await l.acquire(0);
+        const std::string record = held.path();
+        priority_lock breaks(zk, path);
+        auto line = co_await breaks.contenders();
+        REQUIRE(line.size() == 1);
+        // The contender's node is deleted; the request for the record is lost.
+        proxy.arm(at_op(op_code::erase, 2), drop_request_and_cut());
+        auto [ec] = co_await breaks.break_contender(line[0].path, as_tuple());
+        CHECK(ec == zk_errc::connection_loss);
+        co_await eventually_async([&] { return !held.valid(); });
+        co_await nothing_left(path);
+        co_await other.close();
+    });
+}
+
 TEST_CASE("priority_lock: own nodes and the folder erased, holding and waiting") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         priority_lock l(zk, path);

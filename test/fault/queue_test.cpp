@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "lagging_server.hpp"
 #include "pending_result.hpp"
 #include <corozk/recipe/queue.hpp>
 
@@ -156,6 +157,37 @@ TEST_CASE("queue: closing the client waits until what nobody takes any more is b
     }
 }
 
+TEST_CASE("queue: an ephemeral item of another session that is put back outlives both sessions") {
+    for (bool own : {true, false}) {
+        CAPTURE(own);
+        with_proxy([&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            const std::string folder = path + "/q";
+            queue_options fleeting;
+            fleeting.ephemeral_items = true;
+            client doomed = co_await connect_to(proxy.hosts());
+            queue mine(doomed, folder, fleeting);
+            queue theirs(zk, folder, fleeting);
+            queue& producer = own ? mine : theirs;
+            co_await producer.put("a");
+            const rule_id held = proxy.arm(at_op(testing::op_code::multi), hold_reply());
+            pending_result<queue_item> taking;
+            mine.take(taking.handler());
+            co_await eventually_async([&] { return items_at(folder).empty(); });
+            taking.cancel();
+            CHECK(co_await finished(taking) == boost::asio::error::operation_aborted);
+            proxy.release(held);
+            co_await eventually_async(
+                [&] { return items_at(folder) == std::vector<std::string>{"a"}; });
+            const auto name = observer().children(folder).at(0);
+            auto item = observer().stat(folder + "/" + name);
+            REQUIRE(item);
+            CHECK(item->ephemeral_owner == (own ? doomed.session_id() : 0));
+            co_await doomed.close();
+            CHECK(items_at(folder).empty() == own);
+        });
+    }
+}
+
 TEST_CASE("queue: what happens to the requests that put an item back while the client is closed") {
     /// An item that is taken for nobody, while the client is closed.
     struct closing {
@@ -247,6 +279,18 @@ TEST_CASE("queue: what happens to the requests that put an item back while the c
             cancelled(moment, put_back());
         cancelled(call_at_request, goodbye());
     }
+}
+
+TEST_CASE(
+    "queue: what this client has put is there for it, whichever server its next session has") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        queue before(zk, path + "/q");
+        co_await before.put("a");
+        co_await next_session_lags(zk, proxy, path);
+        queue after(zk, path + "/q");
+        queue_item item = co_await after.try_take();
+        CHECK(item.data == "a");
+    });
 }
 
 TEST_CASE("queue: a late acknowledgement fails") {

@@ -4,6 +4,7 @@
 #include "client_fixture.hpp"
 #include "ensemble_fixture.hpp"
 #include <corozk/client.hpp>
+#include <corozk/recipe/lock.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -82,6 +83,41 @@ TEST_CASE("ensemble: the session moves on when its server dies, and waits for a 
             co_await zk.close();
         },
         150s);
+    run_to_idle(context);
+}
+
+// A follower that has lost its leader responds to reads for so long, while the leader, or the next one,
+// lets its clients' sessions expire.
+TEST_CASE("ensemble: a server without a leader does not keep the local clock from running") {
+    ensemble_options options;
+    options.sync_limit = 240;  // two minutes
+    ensemble all(options);
+    auto leader = all.leader();
+    REQUIRE(leader);
+    const std::size_t follower = all.followers().at(0);
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client_options mine = quiet_options(all[follower].hosts());
+            mine.session_timeout = 5s;
+            client zk = co_await connected_client(mine);
+            lock l(zk, "/lock");
+            ownership held = co_await l.acquire();
+            all[*leader].stop();
+            // Reads go on, as those of a program that looks at its configuration.
+            while (held.valid()) {
+                auto [ec, found] = co_await zk.exists("/", as_tuple());
+                CHECK((!ec || is_recoverable(ec) || is_session_lost(ec)));
+            }
+            CHECK(zk.state() == session_state::lost);
+            CHECK(all.mode(follower) == "follower");
+            all[*leader].cont();
+            co_await reach(zk, session_state::connected);
+            CHECK(zk.generation() == 2);
+            co_await zk.close();
+        },
+        120s);
     run_to_idle(context);
 }
 

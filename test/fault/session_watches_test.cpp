@@ -308,25 +308,13 @@ TEST_CASE("watches: one that was set after a change does not report it after a r
 TEST_CASE("watches: no other request overtakes those that set them again") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         watched_data watched = co_await zk.watch_data(path);
-        proxy.set_acceptance(acceptance::not_listening);
-        proxy.cut();
-        co_await reach(zk, session_state::suspended);
-        observer().set(at_server(path), "new");
-        outcome<node_data> read;
-        zk.get(path, read.handler());  // waits for the connection
-        proxy.set_acceptance(acceptance::normal);
+        outcome<node_data> read = co_await changed_while_away(zk, proxy, path);
         CHECK_FALSE(co_await read.wait());
         CHECK(read.value().data == "new");
         watch_event event = co_await watched.changed.next();
         CHECK(event.type == watch_event_type::data_changed);
-        std::vector<wire> sent;
-        for (const frame_record& r : proxy.log()) {
-            const bool of_interest =
-                r.frame.op == wire::get_data || r.frame.op == wire::set_watches;
-            if (r.frame.way == direction::to_server && of_interest)
-                sent.push_back(r.frame.op);
-        }
-        CHECK(sent == std::vector{wire::get_data, wire::set_watches, wire::get_data});
+        CHECK(sent(proxy, {wire::get_data, wire::set_watches}) ==
+              std::vector{wire::get_data, wire::set_watches, wire::get_data});
     });
 }
 

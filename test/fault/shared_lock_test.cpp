@@ -27,7 +27,7 @@ awaitable<void> next_one_proceeds(const std::string& path) {
 
 bool stands(const ownership& held) {
     auto record = observer().stat(held.path());
-    return record && record->czxid == held.fencing_token();
+    return record && record->czxid >= held.fencing_token();
 }
 
 }  // namespace

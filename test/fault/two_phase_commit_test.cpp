@@ -82,6 +82,26 @@ TEST_CASE("two-phase commit: a deadline without a connection: in doubt only if a
     }
 }
 
+TEST_CASE(
+    "two-phase commit: a vote to abort that is answered when decisions are due is the decision") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        commit_coordinator c(zk, path, with_form(commit_form::all_sites));
+        co_await c.begin(alone, "");
+        commit_site mine(zk, path, "mine");
+        co_await mine.join();
+        const rule_id held = proxy.arm(at_op(op_code::multi), hold_reply());
+        outcome_result voting;
+        mine.vote_for(commit_vote::abort, 4s, voting.handler());
+        // A decision is due after three of them.
+        boost::asio::steady_timer due(zk.get_executor(), 3'100ms);
+        co_await due.async_wait(boost::asio::use_awaitable);
+        proxy.release(held);
+        CHECK(!co_await finished(voting));
+        CHECK_FALSE(voting.value().committed);
+        CHECK(voting.calls() == 1);
+    });
+}
+
 TEST_CASE("two-phase commit: a vote that was lost may be given again, but not another one") {
     for (commit_form form : commit_forms) {
         with_proxy([form](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {

@@ -322,8 +322,62 @@ TEST_CASE("cancel: ensure_path stops waiting") {
             CHECK(o.error() == operation_aborted);
             proxy.disarm_all();
             co_await zk.sync();
+            co_await zk.sync();  // behind what it would send next
+            CHECK_FALSE(co_await zk.exists(path + "/a"));
         });
     }
+}
+
+TEST_CASE("cancel: ensure_path and erase_tree send nothing that waits for a connection") {
+    for (cancellation_type type : types) {
+        INFO(name_of(type));
+        with_proxy([type](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            co_await zk.ensure_path(path + "/old/child");
+            co_await zk.ensure_path(path + "/empty");
+            proxy.set_acceptance(acceptance::not_listening);
+            proxy.cut();
+            co_await reach(zk, session_state::suspended);
+            outcome<> calls[4];
+            zk.ensure_path(path + "/new", create_options(), calls[0].handler());
+            zk.ensure_path("/", create_options(), calls[1].handler());
+            zk.erase_tree(path + "/empty", calls[2].handler());
+            zk.erase_tree(path + "/old", calls[3].handler());
+            co_await let_others_run();
+            for (outcome<>& o : calls)
+                o.cancel(type);
+            co_await let_others_run();
+            for (outcome<>& o : calls) {
+                CHECK(o.calls() == 1);
+                CHECK(o.error() == operation_aborted);
+            }
+            proxy.set_acceptance(acceptance::normal);
+            co_await reach(zk, session_state::connected);
+            co_await zk.sync();
+            co_await zk.sync();
+            CHECK_FALSE(co_await zk.exists(path + "/new"));
+            CHECK(co_await zk.exists(path + "/empty"));
+            CHECK(co_await zk.exists(path + "/old/child"));
+        });
+    }
+}
+
+TEST_CASE("cancel: erase_tree sends no more of the deletions that were queued") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        for (const char* child : {"/a", "/b", "/c"})
+            co_await zk.ensure_path(path + "/tree" + child);
+        // The connection is lost before the names arrive, and the cancellation comes meanwhile.
+        rule_id listing = proxy.arm(at_op(wire::get_children2), swallow_reply_and_cut());
+        outcome<> o;
+        zk.erase_tree(path + "/tree", o.handler());
+        co_await eventually_async([&] { return proxy.fired(listing) == 1; });
+        o.cancel(cancellation_type::terminal);
+        co_await reach(zk, session_state::suspended);
+        co_await reach(zk, session_state::connected);
+        co_await zk.sync();
+        co_await zk.sync();
+        CHECK(o.error() == operation_aborted);
+        CHECK(co_await zk.count_descendants(path + "/tree") == 3);
+    });
 }
 
 TEST_CASE("erase_tree: goes on over lost responses, and stops when it is cancelled") {

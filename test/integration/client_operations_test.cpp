@@ -406,6 +406,19 @@ TEST_CASE("add_auth: credentials from the options are used before anything else"
     run_to_idle(context);
 }
 
+TEST_CASE("add_auth: equal credentials are sent once on each connection") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string) -> awaitable<void> {
+        for (const char* who : {"ann:secret", "bob:secret", "ann:secret"})
+            co_await zk.add_auth("digest", who);
+        CHECK(sent(proxy, {testing::op_code::auth}).size() == 3);
+        proxy.cut();
+        co_await reach(zk, session_state::suspended);
+        co_await reach(zk, session_state::connected);
+        co_await zk.sync();
+        CHECK(sent(proxy, {testing::op_code::auth}).size() == 3 + 2);
+    });
+}
+
 TEST_CASE("add_auth: beside requests that are half sent") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         const std::string data(900'000, 'x');

@@ -191,6 +191,47 @@ TEST_CASE("continued session: after a loss a new one begins") {
     });
 }
 
+TEST_CASE("continued session: closed before it was continued") {
+    with_client([](client&, std::string path) -> awaitable<void> {
+        const session_credentials left = crash(path + "/e");
+        fault_proxy proxy(the_server().port());
+        proxy.set_acceptance(acceptance::not_listening);
+        client_options options = options_of(left);
+        options.hosts = rooted(proxy.hosts());
+        auto executor = co_await boost::asio::this_coro::executor;
+        client zk(executor, options);
+        outcome<> connecting;
+        zk.connect(connecting.handler());
+        co_await let_others_run();
+        auto [ec] = co_await zk.close(as_tuple());
+        CHECK(ec == errc::session_left_to_expire);
+        error_code refused = co_await connecting.wait();
+        CHECK(refused == errc::closed);
+        CHECK(owner_of(path + "/e") == left.id);
+    });
+}
+
+TEST_CASE("close: nothing is left of a session that the server has ended") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string) -> awaitable<void> {
+        expire_through(proxy);
+        co_await reach(zk, session_state::lost);
+        CHECK(zk.credentials().id == 0);
+        auto [ec] = co_await zk.close(as_tuple());
+        CHECK_FALSE(ec);
+    });
+}
+
+TEST_CASE("close: a session that is lost by the local clock may be left") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string) -> awaitable<void> {
+        proxy.set_acceptance(acceptance::not_listening);
+        proxy.cut();
+        co_await reach(zk, session_state::lost);
+        CHECK(zk.credentials().id != 0);
+        auto [ec] = co_await zk.close(as_tuple());
+        CHECK(ec == errc::session_left_to_expire);
+    });
+}
+
 TEST_CASE("continued session: the older of two clients is cut off") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         co_await create_ephemeral(zk, path + "/e");

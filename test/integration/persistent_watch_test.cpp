@@ -774,25 +774,14 @@ TEST_CASE("persistent watch: a server that is too busy to set it again") {
 TEST_CASE("persistent watch: no read overtakes the request that sets it again") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         persistent_watch w = co_await zk.add_watch(path, watch_mode::persistent);
-        proxy.set_acceptance(acceptance::not_listening);
-        proxy.cut();
-        co_await reach(zk, session_state::suspended);
-        observer().set(at_server(path), "new");
-        outcome<node_data> read;
-        zk.get(path, read.handler());  // waits for the connection
-        proxy.set_acceptance(acceptance::normal);
+        outcome<node_data> read = co_await changed_while_away(zk, proxy, path);
         watch_event event = co_await w.next();
         CHECK(event.type == unknown);
         CHECK_FALSE(read.done());
         CHECK_FALSE(co_await read.wait());
         CHECK(read.value().data == "new");
-        std::vector<wire> sent;
-        for (const frame_record& r : proxy.log()) {
-            const bool of_interest = r.frame.op == wire::get_data || r.frame.op == wire::add_watch;
-            if (r.frame.way == direction::to_server && of_interest)
-                sent.push_back(r.frame.op);
-        }
-        CHECK(sent == std::vector{wire::add_watch, wire::add_watch, wire::get_data});
+        CHECK(sent(proxy, {wire::get_data, wire::add_watch}) ==
+              std::vector{wire::add_watch, wire::add_watch, wire::get_data});
     });
 }
 

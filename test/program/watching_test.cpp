@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands that wait for what happens to a znode.
+#include "lag_behind.hpp"
 #include "program_run.hpp"
 
 #include <boost/json.hpp>
@@ -241,6 +242,33 @@ TEST_CASE("corozk watch: after an outage the latest state, and none twice") {
     end_by_signal(run);
     end_by_signal(other);
     CHECK(run.out() == "one\ntwo\n");
+}
+
+TEST_CASE("corozk wait-for, watch: the server of the next session lags behind") {
+    const std::string path = fresh_path();
+    observer().plant(path);
+    fault_proxy proxies[] = {fault_proxy(the_server().port()), fault_proxy(the_server().port())};
+    program_run waits({"wait-for", "--hosts", proxies[0].hosts(), "--gone", path});
+    program_run shows(watching(path, "echo $COROZK_EXISTS", {"--hosts", proxies[1].hosts()}));
+    auto both_watch = [&] {
+        eventually([&] { return watches_below(the_server().port(), path) == 2; },
+                   program_limit,
+                   "the watches");
+    };
+    both_watch();
+    shows.says("1\n");
+    for (fault_proxy& proxy : proxies) {
+        lag_behind(proxy, path);
+        expire_through(proxy);
+        eventually([&] { return proxy.sessions().size() == 2; }, program_limit, "a new session");
+    }
+    both_watch();
+    CHECK_FALSE(waits.process().exit_status());
+    observer().erase(path);
+    CHECK(waits.end() == 0);
+    shows.says("1\n0\n");
+    end_by_signal(shows);
+    CHECK(shows.out() == "1\n0\n");
 }
 
 TEST_CASE("corozk watch: a signal ends the command and what it started, and the watch") {

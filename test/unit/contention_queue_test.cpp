@@ -830,9 +830,9 @@ TEST_CASE(
     const std::int64_t epoch = std::int64_t{3} << 32;
     const past_contender gone{7, epoch + 100};
     CHECK(right_behind(gone, 8, epoch + 102));  // its end, and the new one
-    CHECK(right_behind(gone, 8, epoch + 111));
+    CHECK(right_behind(gone, 8, epoch + 109));
     CHECK_FALSE(
-        right_behind(gone, 8, epoch + 112));  // enough for a new folder with eight before it
+        right_behind(gone, 8, epoch + 110));  // enough for a new folder with eight before it
     CHECK_FALSE(right_behind(gone, 9, epoch + 103));  // somebody between
     CHECK_FALSE(right_behind(gone, 7, epoch + 102));
     CHECK_FALSE(right_behind(gone, 8, epoch + 100));
@@ -852,6 +852,12 @@ TEST_CASE(
             ++zxid;
             CHECK_FALSE((right_behind(one, others, zxid) && others <= sequence));
         }
+        CHECK_FALSE(right_behind(one, sequence + 1, zxid + 1));
+
+        // The folder erased and made again, with a first one in it, by one transaction.
+        zxid = epoch + 1'002;
+        for (std::int32_t others = 1; others <= sequence; ++others)
+            ++zxid;
         CHECK_FALSE(right_behind(one, sequence + 1, zxid + 1));
     }
 }

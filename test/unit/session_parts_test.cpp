@@ -16,7 +16,9 @@ namespace {
 
 class test_request final : public operation {
 public:
-    test_request() : operation(op_code::get, "/") { state = progress::queued; }
+    explicit test_request(op_code code = op_code::get) : operation(code, "/") {
+        state = progress::queued;
+    }
     bool gone = false;
 
 private:
@@ -101,7 +103,7 @@ TEST_CASE("traffic: during a pause nothing is sent, and afterwards everything") 
 
 TEST_CASE("traffic: a heartbeat is due after silence, and sooner while a response is missing") {
     traffic t;
-    test_request a, b, c;
+    test_request a(op_code::set), b(op_code::sync), c(op_code::create);
     t.connected(start);
     CHECK(t.heartbeat_due(12s) == start + 12s);
     auto send = [&](test_request& op, time_point when) {
@@ -126,6 +128,36 @@ TEST_CASE("traffic: a heartbeat is due after silence, and sooner while a respons
     CHECK(t.heartbeat_due(12s) == start + 37s);
     t.connected(start + 50s);
     CHECK(t.heartbeat_due(12s) == start + 62s);
+}
+
+TEST_CASE("traffic: what any server can answer puts off no heartbeat") {
+    traffic t;
+    t.connected(start);
+    for (op_code code : {op_code::get, op_code::exists, op_code::children, op_code::add_auth}) {
+        test_request read(code);
+        read.state = operation::progress::sent;
+        read.sent_at = start + 5s;
+        t.mark_sent(read);
+        CHECK(t.heartbeat_due(12s) == start + 6s);
+        CHECK(t.heartbeat_due(5'500ms) == start + 5'500ms);
+        t.mark_answered(read);
+        CHECK(t.heartbeat_due(12s) == start + 12s);
+    }
+    for (op_code code : {op_code::sync,
+                         op_code::create,
+                         op_code::erase,
+                         op_code::set,
+                         op_code::set_acl,
+                         op_code::multi,
+                         op_code::reconfigure}) {
+        test_request write(code);
+        write.state = operation::progress::sent;
+        write.sent_at = start + 5s;
+        t.connected(start);
+        t.mark_sent(write);
+        t.mark_answered(write);
+        CHECK(t.heartbeat_due(12s) == start + 17s);
+    }
 }
 
 TEST_CASE("traffic: what is refused is answered in order, behind what has arrived") {

@@ -19,7 +19,7 @@ section herd_section() {
         "the neighbour waits longer than before any release (dashed).";
     s.columns = {{"waiters", "waiters", count_text},
                  {"sessions", "sessions", count_text},
-                 {"until all is quiet", "handover_us", microseconds_text},
+                 {"until the next has it", "handover_us", microseconds_text},
                  {"requests", "requests_per_handover", figure_text},
                  {"events", "notifications_per_handover", figure_text},
                  {"bytes", "bytes_per_handover", bytes_text},

@@ -122,7 +122,7 @@ public:
      *
      * Atomically replaces the writer's node by a reader's. Readers that wait directly behind it are
      * granted at once; a writer behind it continues to wait. `held` remains the same object with
-     * another path and fencing token.
+     * another path, and keeps its fencing token.
      *
      * @par Preconditions
      * `held` was acquired from a `shared_lock` of the same session and path.

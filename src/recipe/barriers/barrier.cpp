@@ -43,6 +43,11 @@ task<> wait_driver(std::shared_ptr<barrier_impl> self,
         error_code ec = co_await behind_sync(p, look, !synced);
         if (retry(p).again(ec))
             continue;
+        if (ec == zk_errc::not_read_only) {
+            if (!call.over())
+                co_await wake.wait();  // until there is a quorum
+            continue;
+        }
         if (look.sent_in != 0 && look.sent_in != generation)
             continue;  // in another session than the sync
         synced_in = generation;

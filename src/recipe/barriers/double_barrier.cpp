@@ -24,14 +24,19 @@ public:
     void enter(any_handler<void(error_code)> handler, time_point deadline) {
         if (of_page())
             return enter_page(std::move(handler), deadline);
-        if (seat && seat->phase != phase::outside && seat->phase != phase::withdrawing &&
-            !(seat->phase == phase::entering && !seat->call->waiting()))
+        const bool going = seat && seat->phase != phase::inside && !seat->call->waiting();
+        if (seat && seat->phase != phase::outside && seat->phase != phase::withdrawing && !going)
             return immediate_result<>(executor(), std::move(handler), errc::busy);
-        if (seat)
+        std::string participant;
+        if (seat) {
             round = seat->round.number ? seat->round.number : round;
+            // The same one, should its node of an earlier session still be there.
+            participant = seat->first_guid;
+        }
         if (!room)
             room = get_port().use_service<barrier_rooms>().find(path(), size);
         seat = std::make_shared<barrier_seat>(room->wake());
+        seat->first_guid = std::move(participant);
         seat->entries = options.acl;
         seat->refuse_to_wait = !options.wait_for_next_round;
         seat->call =
@@ -71,10 +76,7 @@ public:
             room->add(seat);
         }
         seat.reset();
-        if (room) {
-            room.reset();
-            get_port().use_service<barrier_rooms>().tidy();
-        }
+        room.reset();
     }
 
     bool inside() const {

@@ -57,6 +57,7 @@ void barrier_room::note_session() {
     if (known_.generation != port_.status().generation) {
         known_.generation = port_.status().generation;
         known_.version.reset();
+        known_.caught_up = false;
     }
     drop_finished();
 }
@@ -106,7 +107,7 @@ struct barrier_room::pass {
 
     void send() {
         // The server may lag behind and not have the nodes yet.
-        if (unsure)
+        if (syncs)
             sync.send();
         if (looks)
             look.send();
@@ -116,18 +117,19 @@ struct barrier_room::pass {
 
     task<error_code> finish() {
         error_code synced, looked, listed;
-        if (unsure)
+        if (syncs)
             synced = co_await sync;
         if (looks)
             looked = co_await look;
         if (lists)
             listed = co_await listing;
-        if (looked)
-            co_return looked;
-        co_return synced ? synced : listed;
+        if (synced)
+            co_return synced;
+        co_return looked ? looked : listed;
     }
 
     bool unsure = false;
+    bool syncs = false;
     bool looks = false;
     bool watches = false;  ///< the record
     bool lists = false;
@@ -155,6 +157,7 @@ task<bool> barrier_room::step() {
     reads.lists = std::exchange(list_next_, false) || (any(phase::leaving) && !planned);
     add_jobs(jobs, generation, reads.lists);
     reads.unsure = any_unsure();
+    reads.syncs = reads.unsure || (!known_.caught_up && leaves_late(generation));
     reads.lists = reads.lists || reads.unsure;
     reads.looks = entering || reads.unsure;
     // A change of the record most likely means that nobody waits any more.
@@ -177,6 +180,7 @@ task<bool> barrier_room::step() {
         note_answer(j, parent_missing, again);
     }
     error_code ec = co_await reads.finish();
+    known_.caught_up = known_.caught_up || (reads.syncs && !reads.sync.error);
     if (reads.looks)
         record_watched_ = reads.watches && !reads.look.error;
     if (ec && ec != zk_errc::no_node && reads.watches)
@@ -266,6 +270,13 @@ void barrier_room::fail_all(error_code ec) {
             withdraw(*s, ec);
         }
     }
+}
+
+/// Whether a member goes on leaving in a later session than that of its node.
+bool barrier_room::leaves_late(std::uint64_t generation) const {
+    return std::any_of(seats_.begin(), seats_.end(), [generation](const seat_ptr& s) {
+        return s->phase == phase::leaving && s->generation != generation;
+    });
 }
 
 bool barrier_room::any_unsure() const {

@@ -8,6 +8,7 @@
 #include "recipe/barriers/double_barrier_rule.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <list>
@@ -136,6 +137,7 @@ private:
     void drop_finished();
     bool any(phase wanted) const;
     bool any_unsure() const;
+    bool leaves_late(std::uint64_t generation) const;
     bool watched(const barrier_seat& s) const;
     static bool is_listed(const barrier_view& view, const barrier_seat& s);
     std::set<std::int32_t> own_going() const;
@@ -156,6 +158,7 @@ private:
         std::optional<std::int32_t> version;  ///< of the record
         std::int64_t czxid = 0;               ///< of the node with the record
         std::uint64_t generation = 0;
+        bool caught_up = false;  ///< the server has what earlier sessions saw
     } known_;
     bool record_watched_ = false;  ///< by `record_watch_`, unless it has fired
     bool list_next_ = false;
@@ -169,6 +172,10 @@ public:
     explicit barrier_rooms(port& p) noexcept : port_(p) {}
 
     std::shared_ptr<barrier_room> find(const std::string& path, std::uint32_t size) {
+        if (rooms_.size() >= looks_at_) {
+            std::erase_if(rooms_, [](const auto& entry) { return entry.second.expired(); });
+            looks_at_ = 2 * rooms_.size() + 16;
+        }
         std::weak_ptr<barrier_room>& slot = rooms_[{path, size}];
         std::shared_ptr<barrier_room> room = slot.lock();
         if (!room) {
@@ -178,13 +185,10 @@ public:
         return room;
     }
 
-    void tidy() {
-        std::erase_if(rooms_, [](const auto& entry) { return entry.second.expired(); });
-    }
-
 private:
     port& port_;
     std::map<std::pair<std::string, std::uint32_t>, std::weak_ptr<barrier_room>> rooms_;
+    std::size_t looks_at_ = 16;  ///< so that looking for empty ones costs little for each
 };
 
 }  // namespace corozk::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/barriers/page_barrier.hpp"
 
+#include "driver/request.hpp"
 #include "operation/path.hpp"
 #include "recipe/barriers/page_barrier_rule.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
@@ -70,16 +71,40 @@ task<> page_member::go_away() {
     phase_ = phase::outside;
     port& p = nodes_.client;
     const std::uint64_t generation = nodes_.generation != 0 ? nodes_.generation : nodes_.perhaps_in;
-    if (!exit_.gone() && p.alive(generation)) {
-        // As in `page_exit::go_out`: it would let the next one in alone.
-        if (admitted_ && !exit_.ready_gone())
-            co_await delete_or_report(p, nodes_.ready, generation);
-        co_await delete_or_report(p, nodes_.own, generation);
-        co_await entry_.clean_up(generation, admitted_);
+    if (generation != 0 && !exit_.gone()) {
+        if (p.alive(generation)) {
+            // As in `page_exit::go_out`: it would let the next one in alone.
+            if (admitted_ && !exit_.ready_gone())
+                co_await delete_or_report(p, nodes_.ready, generation);
+            co_await delete_or_report(p, nodes_.own, generation);
+            co_await entry_.clean_up(generation, admitted_);
+        }
+        if (!p.alive(generation))
+            co_await until_gone();
     }
     ended_ = true;
     if (auto next = next_.lock())
         next->wake_.set();
+}
+
+/// The server may keep the node of an earlier session for a while, in which the object would count twice.
+task<> page_member::until_gone() {
+    port& p = nodes_.client;
+    session_signal session(p, wake_);
+    watch_signal erased(wake_);
+    for (;;) {
+        wake_.clear();
+        erased.disarm();
+        request look(p, op_code::exists, nodes_.own);
+        look.attach(erased);
+        error_code ec = co_await behind_sync(p, look);
+        if (retry(p).again(ec))
+            continue;
+        if (ec && ec != zk_errc::not_read_only)
+            break;
+        co_await wake_.wait();
+    }
+    forget_watch(p, erased, watch_kind::exists, nodes_.own);
 }
 
 task<> page_member::run_enter(std::shared_ptr<page_member> self) {

@@ -52,6 +52,7 @@ private:
     static task<> run_leave(std::shared_ptr<page_member> self);
     static task<> run_withdraw(std::shared_ptr<page_member> self);
     task<> go_away();
+    task<> until_gone();
 
     const std::uint64_t earlier_rounds_;
     page_nodes nodes_;

@@ -160,7 +160,8 @@ task<> cache_core::work() {
                 continue;
             // The new server may lag behind the previous one.
             request sync(port_, op_code::sync, scope_.root);
-            co_await sync;
+            error_code ec = co_await sync;
+            behind_ = ec == zk_errc::throttled;
             begin_round();
             continue;
         }

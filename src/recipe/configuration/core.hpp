@@ -131,6 +131,7 @@ private:
     configuration_options options_;
     configuration_layout layout_;
     std::optional<local_copy> copy_;  ///< while the reader runs
+    std::uint64_t reading_in_ = 0;    ///< the session whose server has caught up
     error_code ended_;
     configuration_version latest_;
     bool one_by_one_ = false;  ///< the servers have no multi-read (ZooKeeper before 3.6)

@@ -44,6 +44,12 @@ void configuration_core::publish(configuration_parts parts, std::unique_ptr<pend
 task<> configuration_core::run_writer(std::shared_ptr<configuration_core> self,
                                       configuration_parts parts,
                                       std::shared_ptr<pending_call<>> call) {
+    // What it writes belongs to one session.
+    signal wake(self->port_);
+    session_signal session(self->port_, wake);
+    co_await session_alive(self->port_, wake);
+    if (!call->waiting())
+        co_return;
     error_code ec;
     if (self->layout_ == configuration_layout::ready) {
         ec = co_await self->publish_ready(std::move(parts));

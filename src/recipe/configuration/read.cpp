@@ -111,8 +111,12 @@ task<> configuration_core::read_versions() {
         if (synced != status.revision) {
             // The new server may lag behind the previous one.
             synced = status.revision;
-            request sync(port_, op_code::sync, path_);
-            if (co_await sync)
+            reading_in_ = status.generation;
+            request sync(port_, op_code::sync, path_, reading_in_);
+            error_code ec = co_await sync;
+            if (ec == zk_errc::throttled)
+                synced = 0;
+            if (ec)
                 continue;
         }
         // Changes from here on are seen by the reads or set the signal.
@@ -149,10 +153,10 @@ task<> configuration_core::read_versions() {
 
 /// `bad_version`: changed during the read; read again.
 task<error_code> configuration_core::look_ready(watch_node& ready, watch_node& writer) {
-    request ready_before(port_, op_code::exists, at(ready_name));
-    request writer_there(port_, op_code::exists, at(writer_name));
-    request ready_after(port_, op_code::exists, at(ready_name));
-    request listing(port_, op_code::children, path_);
+    request ready_before(port_, op_code::exists, at(ready_name), reading_in_);
+    request writer_there(port_, op_code::exists, at(writer_name), reading_in_);
+    request ready_after(port_, op_code::exists, at(ready_name), reading_in_);
+    request listing(port_, op_code::children, path_, reading_in_);
     ready_before.attach(ready);
     writer_there.attach(writer);
     ready_before.send();
@@ -192,11 +196,11 @@ task<error_code> configuration_core::look_ready(watch_node& ready, watch_node& w
 }
 
 task<error_code> configuration_core::look_versioned(watch_node& current, bool whole) {
-    request get(port_, op_code::get, at("current"));
+    request get(port_, op_code::get, at("current"), reading_in_);
     get.attach(current);
     error_code ec = co_await get;
     if (ec == zk_errc::no_node) {
-        request exists(port_, op_code::exists, at("current"));
+        request exists(port_, op_code::exists, at("current"), reading_in_);
         exists.attach(current);
         ec = co_await exists;
         if (!ec)
@@ -215,7 +219,7 @@ task<error_code> configuration_core::look_versioned(watch_node& current, bool wh
     if (!version_number(get.answer))
         co_return make_error_code(errc::foreign_data);
     std::string version_path = join_path(at("versions"), get.answer);
-    request listing(port_, op_code::children, version_path);
+    request listing(port_, op_code::children, version_path, reading_in_);
     ec = co_await listing;
     // Besides the parts there was the writer's node.
     bool parts_erased = !ec && erased_children(listing.record) > 1;
@@ -277,7 +281,7 @@ task<error_code> configuration_core::read_parts(std::string parent,
 task<error_code> configuration_core::read_nodes(std::vector<read_set::item> reads,
                                                 std::vector<read_result>& results) {
     if (!one_by_one_) {
-        request snapshot(port_, op_code::read_all, path_);
+        request snapshot(port_, op_code::read_all, path_, reading_in_);
         snapshot.reads = std::move(reads);
         error_code ec = co_await snapshot;
         results = std::move(snapshot.read_results);
@@ -288,7 +292,7 @@ task<error_code> configuration_core::read_nodes(std::vector<read_set::item> read
     }
     std::vector<std::unique_ptr<request>> gets;
     for (const read_set::item& read : reads) {
-        gets.push_back(std::make_unique<request>(port_, op_code::get, read.path));
+        gets.push_back(std::make_unique<request>(port_, op_code::get, read.path, reading_in_));
         gets.back()->send();
     }
     results.resize(gets.size());

@@ -39,9 +39,12 @@ public:
     // owned
     port& owner_port() noexcept override { return port_; }
     std::string path() const override;
-    std::int64_t fencing_token() const noexcept override { return czxid; }
+    std::int64_t fencing_token() const noexcept override {
+        return extras_ && extras_->token != 0 ? extras_->token : czxid;
+    }
     std::uint64_t generation() const noexcept override { return session; }
     bool valid() const noexcept override;
+    bool changing() const noexcept override { return converting; }
     void wait_lost(user_call<error_code> call) override;
     void wait_release_requested(user_call<> call) override;
     void release(user_call<> call) override;
@@ -86,6 +89,7 @@ private:
         std::weak_ptr<contender> replacement;  ///< the upgrade that replaces it
         std::shared_ptr<contender> replaced;   ///< the contender that this upgrade replaces
         std::shared_ptr<contender> heir;       ///< holds instead, after an upgrade
+        std::int64_t token = 0;                ///< of its first node, after a downgrade
         std::uint64_t span = 0;                ///< a tracer's, while it holds
         std::uint64_t proclamations = 0;
         std::uint64_t proclaimed = 0;

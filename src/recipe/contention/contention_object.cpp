@@ -110,7 +110,7 @@ void contention_recipe::start_break(const callee& of, std::string path, handler_
 
 void contention_recipe::start_request(const callee& of, std::string path, handler_of<> handler) {
     run_driver(of, std::move(handler), [&](port& p, const impl_ptr& impl, auto call) {
-        return ask_for_release(p, impl->settings_of(path), path, std::move(call));
+        return ask_for_release(p, impl->settings_of(path), path, false, std::move(call));
     });
 }
 

@@ -24,8 +24,11 @@ std::string key_of(const contention_settings& settings) {
         (key += e.scheme) += ':';
         key += e.id;
     }
-    if (settings.fixed_limit > 0)
-        key += '\0' + std::to_string(settings.fixed_limit);
+    for (std::int32_t limit : {settings.fixed_limit, settings.initial_limit}) {
+        key += '\0';
+        if (limit > 0)
+            key += std::to_string(limit);
+    }
     key += settings.request_replaces_data ? '\1' : '\0';
     key += settings.release_request;
     return key;

@@ -70,6 +70,8 @@ task<> contention_queue::conversion(contender_ptr c,
     if (!ec && there) {
         std::copy_n(guid.begin(), c->guid_text.size(), c->guid_text.begin());
         c->kind = new_kind;
+        // Those behind it have smaller ones than the new node.
+        c->more().token = c->fencing_token();
         c->czxid = created;
         c->watch_.disarm();
         view_.renamed(*c, base_name(new_path));
@@ -102,6 +104,7 @@ void contention_queue::granted_replacement(contender& c, user_call<ownership>& c
     auto held = std::move(c.extras_->replaced);
     held->extras_->replacement.reset();
     c.except = no_order;
+    held->more().token = 0;
     view_.exchange(c, *held);
     c.watch_.disarm();
     held->watch_.disarm();

@@ -20,6 +20,10 @@ task<> guarded_commit(port& p,
         shared->fail(closed ? errc::closed : errc::ownership_lost);
         co_return;
     }
+    if (std::any_of(held.begin(), held.end(), [](const auto& o) { return o->changing(); })) {
+        shared->fail(errc::busy);
+        co_return;
+    }
     transaction whole;
     for (const auto& o : held) {
         for (const std::string& node : o->nodes())

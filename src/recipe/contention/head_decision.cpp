@@ -10,8 +10,9 @@ bool right_behind(const past_contender& gone, std::int32_t sequence, std::int64_
     if (czxid >> 32 != gone.czxid >> 32)
         return false;
     std::int64_t transactions = czxid - gone.czxid;
-    std::int64_t needed =
-        3 + std::int64_t{sequence} + 1;  // two deletions, the parent, all earlier nodes, its own
+    // Its deletion, the parent deleted and made again together with a first node, the other earlier
+    // nodes, its own.
+    std::int64_t needed = 2 + std::int64_t{sequence};
     return transactions > 0 && transactions < needed;
 }
 

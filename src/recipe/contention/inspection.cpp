@@ -121,6 +121,8 @@ task<error_code> erase_contender(port& p, const contention_settings& settings, s
     error_code ec = co_await contender;
     error_code behind = co_await record;
     bool erased = !ec || !behind;
+    if (!ec && behind && behind != zk_errc::no_node)
+        ec = behind;  // the record is what blocks others
     if (ec == zk_errc::no_node)
         ec = behind;
     if (erased && ec == zk_errc::no_node)

@@ -26,6 +26,9 @@ public:
     /// See `ownership::valid`.
     virtual bool valid() const noexcept = 0;
 
+    /// Whether its node is being replaced by another one.
+    virtual bool changing() const noexcept { return false; }
+
     /// The nodes that exist as long as it is held.
     virtual std::vector<std::string> nodes() const { return {path()}; }
 

@@ -13,17 +13,22 @@ namespace corozk::detail {
 namespace {
 
 /// Writes the request once, even if responses are lost, without overwriting other clients' data.
+/// @param patient  also during long outages
+/// @param doubtful whether it may have been written before an error
 /// @return `no_node` if the contender does not exist
-task<error_code> write_request(port& p, const contention_settings& settings, std::string path) {
+task<error_code> write_request(port& p,
+                               const contention_settings& settings,
+                               std::string path,
+                               bool patient,
+                               bool& doubtful) {
     if (parent_path(path) != settings.parent || !settings.names.parse(base_name(path))) {
         co_return p.reject(
             errc::bad_path, "request_release: not a contender of this recipe: ", path);
     }
-    bool doubtful = false;
     for (;;) {
         request get(p, op_code::get, path);
         error_code ec = co_await get;
-        if (retry(p, until_known(doubtful)).again(ec))
+        if (retry(p, until_known(patient || doubtful)).again(ec))
             continue;  // waits for the connection
         if (ec)
             co_return ec;
@@ -39,7 +44,7 @@ task<error_code> write_request(port& p, const contention_settings& settings, std
         set.version = get.record.version;
         ec = co_await set;
         doubtful = doubtful || is_outcome_unknown(ec);
-        if (ec == zk_errc::bad_version || retry(p, until_known(doubtful)).again(ec))
+        if (ec == zk_errc::bad_version || retry(p, until_known(patient || doubtful)).again(ec))
             continue;  // read again
         co_return ec;
     }
@@ -72,9 +77,14 @@ std::string_view without_release_request(std::string_view data, std::string_view
     return data;
 }
 
-task<> ask_for_release(port& p, contention_settings settings, std::string path, user_call<> call) {
+task<> ask_for_release(port& p,
+                       contention_settings settings,
+                       std::string path,
+                       bool patient,
+                       user_call<> call) {
     auto shared = cancellable(std::move(call), any_cancellation);
-    error_code ec = co_await write_request(p, settings, std::move(path));
+    bool doubtful = false;
+    error_code ec = co_await write_request(p, settings, std::move(path), patient, doubtful);
     shared->complete(ec);
 }
 
@@ -86,8 +96,9 @@ task<> insist_on_release(port& p,
     signal wake(p);
     auto shared = cancellable(std::move(call), any_cancellation, [&wake] { wake.set(); });
     const time_point deadline = grace.from(p.now());
-    error_code ec = co_await write_request(p, settings, path);
-    bool asked = !ec;
+    bool perhaps_asked = false;
+    error_code ec = co_await write_request(p, settings, path, false, perhaps_asked);
+    const bool asked = !ec || (perhaps_asked && ec == zk_errc::no_node);
     alarm timer(p, wake);
     if (deadline != time_point::max())
         timer.set(deadline);

@@ -22,7 +22,12 @@ std::string with_release_request(std::string_view data,
 std::string_view without_release_request(std::string_view data, std::string_view text) noexcept;
 
 /// Requests the owner of a contender's node to release.
-task<> ask_for_release(port& p, contention_settings settings, std::string path, user_call<> call);
+/// @param patient also during long outages
+task<> ask_for_release(port& p,
+                       contention_settings settings,
+                       std::string path,
+                       bool patient,
+                       user_call<> call);
 
 /// Same as above, then waits for the deletion of the node, and deletes it after the grace period.
 /// Completes with whether that was necessary.

@@ -7,6 +7,7 @@
 #include "recipe/toolkit/backoff.hpp"
 #include "recipe/toolkit/either_call.hpp"
 #include "recipe/toolkit/followed_node.hpp"
+#include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include <corozk/recipe/counter.hpp>
 
@@ -179,9 +180,9 @@ private:
                 co_return error_code();
         }
         outcome result = evaluate();
-        // An update that does not change the value needs no write, but a server that has caught up:
-        // the decision must not be based on an old value.
-        if (result.applied && !result.changed && !(base_->fresh && base_->synced)) {
+        // An update that does not change the value, and a comparison that fails, need no write, but a
+        // server that has caught up: the decision must not be based on an old value.
+        if (!reads_only && !result.changed && !(base_->fresh && base_->synced)) {
             if (error_code ec = co_await load(true))
                 co_return ec;
             result = evaluate();
@@ -267,25 +268,22 @@ private:
     /// @param caught_up whether the server must have everything that was written before
     task<error_code> load(bool caught_up) {
         for (;;) {
-            const std::uint64_t generation = port_.status().generation;
-            request get(port_, op_code::get, path());
-            // The server of a new session may lag behind the one that applied the last update.
-            bool synced = caught_up || (updated_in_ != 0 && updated_in_ != generation);
-            error_code ec = co_await behind_sync(port_, get, synced);
-            bool answered = !ec || ec == zk_errc::no_node;
-            if (answered && updated_in_ != 0) {
-                if (get.sent_in != generation)
-                    continue;  // in another session than intended
-                updated_in_ = generation;
-            }
+            // A sync says nothing of another session than its own.
+            request get(port_, op_code::get, path(), caught_up ? port_.status().generation : 0);
+            error_code ec;
+            if (caught_up)
+                ec = co_await behind_sync(port_, get);
+            else
+                ec = co_await read_forward(port_, get);
             if (!ec) {
-                co_return adopt(get, synced) ? error_code() : make_error_code(errc::foreign_data);
+                const bool good = adopt(get, caught_up);
+                co_return good ? error_code() : make_error_code(errc::foreign_data);
             }
             if (ec == zk_errc::no_node) {
                 base_.emplace();
                 base_->missing = true;
                 base_->fresh = true;
-                base_->synced = synced;
+                base_->synced = caught_up;
                 base_->record.value = options_.initial;
                 co_return error_code();
             }
@@ -331,7 +329,6 @@ private:
 
     /// After an update by this client.
     void accept(counter_attempt& attempt, const request& write) {
-        updated_in_ = write.sent_in;
         if (must_replace(attempt.stat.version)) {
             base_.reset();
         } else {
@@ -380,7 +377,6 @@ private:
                 co_return unknown;
             switch (judge(*format_, attempt, base_->record, base_->stat)) {
                 case counter_verdict::applied:
-                    updated_in_ = get.sent_in;
                     deliver();
                     co_return error_code();
                 case counter_verdict::not_applied:
@@ -416,7 +412,6 @@ private:
     batch waiting_;
     batch current_;
     bool running_ = false;
-    std::uint64_t updated_in_ = 0;  ///< the session whose server has the last update; 0: none
     backoff backoff_{std::chrono::microseconds(200)};
     bool lost_ = false;           ///< the current batch has lost a race, or waited for its turn
     std::int64_t waited_at_ = 0;  ///< the node's last change when it waited

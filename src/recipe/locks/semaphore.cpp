@@ -115,6 +115,7 @@ private:
                             acquire_request request,
                             user_call<ownership> user) {
         signal wake(s);
+        user.set_deadline(request.deadline);
         auto call = cancellable(std::move(user), any_cancellation, [&wake] { wake.set(); });
         grant_request gate(queue_of(s, *self->gate_), request, self->identity(), wake);
         while (!gate.done() && call->waiting())
@@ -132,8 +133,8 @@ private:
             co_await wake.wait();
         if (!call->waiting())
             co_return;
-        if (!lease.done()) {
-            // Another client may be acquiring a lease now.
+        if (gate_lost.done()) {
+            // Another client may be acquiring a lease now, without having seen this one.
             call->fail(gate_lost.value());
         } else if (lease.error()) {
             call->fail(lease.error());

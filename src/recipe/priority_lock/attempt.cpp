@@ -206,7 +206,7 @@ void priority_attempt::ask_holders(const ranked_listing& listing, const ranked_v
         if (!asked_holders_.insert(holder).second)
             continue;
         user_call<> nobody(port_, [](error_code) {});
-        port_.spawn(ask_for_release(port_, settings_, std::move(holder), std::move(nobody)));
+        port_.spawn(ask_for_release(port_, settings_, std::move(holder), true, std::move(nobody)));
     }
 }
 

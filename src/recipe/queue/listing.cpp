@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Listing items, watching for available ones, and reading the clock.
 #include "recipe/queue/consumer.hpp"
+#include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 
 namespace corozk::detail {
@@ -13,7 +14,7 @@ task<error_code> queue_consumer::list(watch_signal* newcomers) {
             children.attach(*newcomers);
         }
         index_.listing_begins();
-        error_code ec = co_await children;
+        error_code ec = co_await read_forward(port_, children);
         if (ec == zk_errc::no_node) {
             ec = co_await create_parent();
             if (!ec)

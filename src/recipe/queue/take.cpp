@@ -192,7 +192,8 @@ task<> queue_consumer::put_back(available_item item) {
             co_return;  // node_exists: created by an attempt whose response was lost
         if (ec == zk_errc::no_node)
             ec = co_await create_parent();
-        if (!ec || is_transient(ec))
+        // Not again if it may be there, or has been there and was taken.
+        if (!ec || (is_transient(ec) && !is_outcome_unknown(ec)))
             continue;
         port_.report(log_level::error,
                      "could not put the item ",

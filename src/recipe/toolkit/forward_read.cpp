@@ -16,23 +16,33 @@ class caught_up final : public service {
 public:
     explicit caught_up(port&) noexcept {}
     std::uint64_t generation = 1;
+    /// The revision of the session's state while connected to a server without a quorum, which cannot
+    /// catch up.
+    std::uint64_t excused = 0;
+
+    bool needed(const session_status& status, std::uint64_t session) const noexcept {
+        return session > generation && status.revision != excused;
+    }
 };
 
 /// Sends a `sync`, if needed, directly followed by `read`, if there is one.
 task<error_code> after_sync(port& p, const std::string& path, request* read) {
     caught_up& known = p.use_service<caught_up>();
     error_code synced;
-    if (p.status().generation > known.generation) {
+    const session_status& status = p.status();
+    if (known.needed(status, status.generation)) {
+        const std::uint64_t revision = status.revision;
         request sync(p, op_code::sync, path);
         sync.send();
         if (read)
             read->send();
         synced = co_await sync;
-        // A server without a quorum cannot catch up.
-        if (synced == zk_errc::not_read_only)
-            synced = error_code();
         if (!synced)
             known.generation = std::max(known.generation, sync.sent_in);
+        if (synced == zk_errc::not_read_only) {
+            known.excused = revision;
+            synced = error_code();
+        }
     }
     if (read)
         co_await *read;
@@ -42,7 +52,7 @@ task<error_code> after_sync(port& p, const std::string& path, request* read) {
 }  // namespace
 
 bool may_lag(port& p, const operation& read) {
-    return read.sent_in > p.use_service<caught_up>().generation;
+    return p.use_service<caught_up>().needed(p.status(), read.sent_in);
 }
 
 task<error_code> catch_up(port& p, const std::string& path) {

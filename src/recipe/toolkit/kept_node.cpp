@@ -23,7 +23,8 @@ public:
         auto [at, inserted] = owners_.try_emplace(node.get_port().absolute(node.path()));
         if (inserted)
             return true;
-        // It tries again whenever it wakes.
+        // It tries again whenever it wakes. Those that have given up are gone.
+        std::erase_if(at->second, [](const auto& one) { return one.expired(); });
         const std::weak_ptr<kept_node> self = node.weak_from_this();
         const bool waits = std::any_of(
             at->second.begin(), at->second.end(), [&](const std::weak_ptr<kept_node>& w) {

@@ -3,6 +3,7 @@
 
 #include "recipe/toolkit/kept_node.hpp"
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -24,9 +25,12 @@ public:
                   const std::string& path,
                   const acl& entries,
                   kept_node_kind kind = kept_node_kind()) {
-        std::erase_if(nodes_, [&path](const auto& one) {
-            return one.first != path && one.second.use_count() == 1;
-        });
+        if (nodes_.size() >= looks_at_) {
+            std::erase_if(nodes_, [&path](const auto& one) {
+                return one.first != path && one.second.use_count() == 1;
+            });
+            looks_at_ = 2 * nodes_.size() + 16;
+        }
         std::shared_ptr<kept_node>& node = nodes_[path];
         if (!node)
             node = std::make_shared<kept_node>(p, path, entries, kind);
@@ -42,6 +46,7 @@ public:
 
 private:
     std::map<std::string, std::shared_ptr<kept_node>> nodes_;
+    std::size_t looks_at_ = 16;  ///< so that looking for ended ones costs little for each
 };
 
 }  // namespace corozk::detail

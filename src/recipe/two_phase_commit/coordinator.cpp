@@ -143,7 +143,7 @@ task<error_code> clean_up_once(port& p, this_transaction& mine, bool force) {
     if (!outcome) {
         // Another client may have cleaned up at the same time.
         request still_there(p, op_code::exists, mine.identity);
-        error_code ec = co_await still_there;
+        error_code ec = co_await behind_sync(p, still_there);
         if (!ec)
             ec = errc::in_doubt;
         co_return ec;

@@ -63,7 +63,8 @@ task<error_code> look_for_decision(port& p,
                                    watch_signal* watch,
                                    outcome_slot& outcome) {
     const std::string path = decision_node(mine.path);
-    bool missed = false;
+    // With a watch the first look may be at the past: `watch_creation` catches up.
+    bool missed = !watch;
     for (;;) {
         const std::uint64_t generation = p.status().generation;
         request read(p, op_code::get, path);

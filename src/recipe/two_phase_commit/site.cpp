@@ -41,6 +41,24 @@ public:
         own.has_node = false;
     }
 
+    /// The transaction at the path, perhaps another one than before.
+    void is(commit_header found) {
+        if (mine.guid != found.guid) {
+            outcome.reset();
+            vote_sent.reset();
+            vote_given = false;
+        }
+        commit_party::is(std::move(found));
+    }
+
+    /// The outcome of a transaction, unless another one has taken its place.
+    void note(const this_transaction& decided, const outcome_slot& found) {
+        if (mine.is_known() && mine.guid != decided.guid)
+            return;
+        mine = decided;
+        outcome = found;
+    }
+
     /// Deletes the site's node, the only one of this name ever in this transaction.
     task<> abandon() const {
         transaction erasures = mine.steps();
@@ -267,16 +285,17 @@ task<error_code> vote_steps(commit_site_impl& self,
                             std::optional<commit_vote> wish,
                             signal& wake,
                             outcome_call& call,
-                            const alarm& due) {
+                            const alarm& due,
+                            this_transaction& mine,
+                            outcome_slot& outcome) {
     port& p = self.get_port();
-    this_transaction mine = self.mine;
     if (wish) {
         self.voter = &call;
         error_code ec = co_await write_vote(self, *wish, wake, call);
         if (self.voter == &call)
             self.voter = nullptr;
         if (ec == zk_errc::session_expired) {
-            ec = co_await abort_as_dead(p, mine, self.own, self.outcome);
+            ec = co_await abort_as_dead(p, mine, self.own, outcome);
             co_return ec;
         }
         if (ec || !call.waiting())
@@ -291,12 +310,12 @@ task<error_code> vote_steps(commit_site_impl& self,
                    p.alive(self.own.generation);
     if (decides && (!wish || *wish == commit_vote::commit)) {
         vote_tally votes(p, mine, self.header->sites, &self.own, wake);
-        error_code ec = co_await votes.run(call, due, self.outcome);
+        error_code ec = co_await votes.run(call, due, outcome);
         co_return ec;
     }
-    error_code ec = co_await await_decision(p, mine, &self.own, wake, call, due, self.outcome);
-    if (self.outcome)
-        self.mine = mine;
+    error_code ec = co_await await_decision(p, mine, &self.own, wake, call, due, outcome);
+    if (!ec && !outcome && due.rang())
+        ec = co_await write_abort(p, mine, "the deadline passed", outcome);
     co_return ec;
 }
 
@@ -317,8 +336,12 @@ task<> vote_driver(site_ptr self,
     if (!wish)
         call.set_late_error(errc::in_doubt);
     session_signal session(p, wake);
-    error_code ec = co_await vote_steps(*self, wish, wake, call, due);
-    finish_call(call, ec, self->outcome);
+    this_transaction mine = self->mine;
+    outcome_slot outcome;
+    error_code ec = co_await vote_steps(*self, wish, wake, call, due, mine, outcome);
+    if (outcome)
+        self->note(mine, outcome);
+    finish_call(call, ec, outcome);
 }
 
 /// Starts the driver, unless the outcome is known or the site may not vote.

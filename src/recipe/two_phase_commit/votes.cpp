@@ -165,7 +165,7 @@ task<error_code> vote_tally::write_commit(outcome_slot& outcome) {
     if (ec == zk_errc::bad_version || ec == zk_errc::no_node) {
         // A vote or the whole transaction was deleted, or a vote was changed.
         request exists(port_, op_code::exists, mine_.identity);
-        ec = co_await exists;
+        ec = co_await behind_sync(port_, exists);
         for (vote& v : votes_)
             v.data_watch.disarm();
         co_return retry(port_).again(ec) ? error_code() : ec;
