@@ -588,9 +588,6 @@ TEST_CASE("queue, take: putting back, whatever is lost on the way") {
     }
     SECTION("the client") {
         f.p.answer(errc::closed);
-        // What is not known is looked for, in vain.
-        puts_back();
-        f.p.answer(errc::closed);
         REQUIRE(f.p.logged.size() == 1);
         CHECK(f.p.logged[0].starts_with("could not put the item queue-0000000001 back into /q: "));
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace corozk::detail {
 
@@ -18,7 +19,7 @@ public:
     std::uint64_t generation = 1;
     /// The revision of the session's state while connected to a server without a quorum, which cannot
     /// catch up.
-    std::uint64_t excused = 0;
+    std::uint64_t excused = std::numeric_limits<std::uint64_t>::max();
 
     bool needed(const session_status& status, std::uint64_t session) const noexcept {
         return session > generation && status.revision != excused;
