@@ -32,6 +32,43 @@ bool stands(const ownership& held) {
 
 }  // namespace
 
+TEST_CASE("shared_lock: a commit while it changes is refused as busy, not as lost") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        shared_lock l(zk, path);
+        ownership held = co_await l.acquire_write();
+        const rule_id changing = proxy.arm(at_op(op_code::multi), hold_request());
+        pending_result<> change;
+        l.downgrade(held, change.handler());
+        co_await eventually_async([&] { return proxy.fired(changing) == 1; });
+        transaction write;
+        write.create(path + "-result", "x");
+        auto [ec, results] = co_await held.commit(write, as_tuple());
+        CHECK(ec == errc::busy);
+        proxy.release(changing);
+        CHECK(!co_await finished(change));
+        co_await held.commit(write);
+        co_await held.release();
+    });
+}
+
+TEST_CASE("shared_lock: a holder that obeys a request whose response was lost was not removed") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        shared_lock mine(other, path);
+        shared_lock theirs(zk, path);
+        ownership held = co_await mine.acquire_read();
+        proxy.arm(at_op(op_code::set_data), swallow_reply_and_cut().then_refuse());
+        pending_result<bool> insisted;
+        theirs.insist_on_release(held.path(), 60s, insisted.handler());
+        co_await held.wait_release_requested();
+        co_await held.release();
+        proxy.set_acceptance(acceptance::normal);
+        CHECK(!co_await finished(insisted));
+        CHECK_FALSE(insisted.value());
+        co_await other.close();
+    });
+}
+
 TEST_CASE("shared_lock: released, dropped and closed while it changes") {
     for (int how = 0; how < 4; ++how) {
         with_client([how](client& zk, std::string path) -> awaitable<void> {

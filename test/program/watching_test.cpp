@@ -259,7 +259,9 @@ TEST_CASE("corozk wait-for, watch: the server of the next session lags behind") 
     shows.says("1\n");
     for (fault_proxy& proxy : proxies) {
         lag_behind(proxy, path);
+        proxy.set_acceptance(acceptance::not_listening);
         expire_through(proxy);
+        proxy.set_acceptance(acceptance::normal);
         eventually([&] { return proxy.sessions().size() == 2; }, program_limit, "a new session");
     }
     both_watch();
