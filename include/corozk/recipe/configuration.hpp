@@ -55,7 +55,8 @@ public:
      * @completes `void(error_code)`
      *
      * @errors `errc::too_large`; `zk_errc::connection_loss`: the response was lost and others have
-     * written since, so that it is unknown whether the value was written. It is not written again.
+     * written since, so that it is unknown whether the value was written. It is not written again,
+     * except that a node which was created, and deleted by others meanwhile, is created again.
      *
      * @cancellation All types: completes at once with `operation_aborted`; a write in flight may be
      * applied.
