@@ -23,6 +23,14 @@ awaitable<void> cut_off(client& zk, fault_proxy& proxy) {
     co_await eventually_async([&] { return zk.state() == session_state::suspended; });
 }
 
+/// Of two members.
+awaitable<void> leave_together(double_barrier& a, double_barrier& b) {
+    pending_result<> out;
+    a.leave(out.handler());
+    co_await b.leave();
+    CHECK(!co_await finished(out));
+}
+
 }  // namespace
 
 TEST_CASE("double barrier: the session lost while inside and while leaving") {
@@ -101,10 +109,7 @@ TEST_CASE("double barrier: a member that enters again does not count twice") {
             double_barrier b(other, "/b", 2, options);
             co_await b.enter();
             CHECK(!co_await finished(again));
-            pending_result<> out;
-            a.leave(out.handler());
-            co_await b.leave();
-            CHECK(!co_await finished(out));
+            co_await leave_together(a, b);
             co_await zk.close(as_tuple());
             co_await other.close();
         });
@@ -134,10 +139,7 @@ TEST_CASE("double barrier: a member whose leave was cancelled may enter at once"
         CHECK_FALSE(again.done());
         co_await b.enter();
         CHECK(!co_await finished(again));
-        pending_result<> last;
-        a.leave(last.handler());
-        co_await b.leave();
-        CHECK(!co_await finished(last));
+        co_await leave_together(a, b);
         co_await other.close();
     });
 }

@@ -332,13 +332,7 @@ TEST_CASE("watches: a connection on which they are not set again is given up") {
                            }
                            return bytes;
                        });
-            proxy.set_acceptance(acceptance::not_listening);
-            proxy.cut();
-            co_await reach(zk, session_state::suspended);
-            observer().set(at_server(path), "new");
-            outcome<node_data> read;
-            zk.get(path, read.handler());
-            proxy.set_acceptance(acceptance::normal);
+            outcome<node_data> read = co_await changed_while_away(zk, proxy, path);
             // Its response has come, too, and would show the change.
             CHECK(co_await read.wait() == zk_errc::connection_loss);
             watch_event event = co_await watched.changed.next();

@@ -7,8 +7,8 @@
 #include "driver/task.hpp"
 #include "recipe/barriers/double_barrier_rule.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
+#include "recipe/toolkit/sweep.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <list>
@@ -172,10 +172,7 @@ public:
     explicit barrier_rooms(port& p) noexcept : port_(p) {}
 
     std::shared_ptr<barrier_room> find(const std::string& path, std::uint32_t size) {
-        if (rooms_.size() >= looks_at_) {
-            std::erase_if(rooms_, [](const auto& entry) { return entry.second.expired(); });
-            looks_at_ = 2 * rooms_.size() + 16;
-        }
+        sweep_(rooms_, [](const auto& entry) { return entry.second.expired(); });
         std::weak_ptr<barrier_room>& slot = rooms_[{path, size}];
         std::shared_ptr<barrier_room> room = slot.lock();
         if (!room) {
@@ -188,7 +185,7 @@ public:
 private:
     port& port_;
     std::map<std::pair<std::string, std::uint32_t>, std::weak_ptr<barrier_room>> rooms_;
-    std::size_t looks_at_ = 16;  ///< so that looking for empty ones costs little for each
+    sweep sweep_;
 };
 
 }  // namespace corozk::detail

@@ -120,14 +120,10 @@ task<error_code> erase_contender(port& p, const contention_settings& settings, s
     record.send();
     error_code ec = co_await contender;
     error_code behind = co_await record;
-    bool erased = !ec || !behind;
-    if (!ec && behind && behind != zk_errc::no_node)
-        ec = behind;  // the record is what blocks others
-    if (ec == zk_errc::no_node)
-        ec = behind;
-    if (erased && ec == zk_errc::no_node)
-        ec = error_code();
-    co_return ec;
+    // Either may be gone already; the record is what blocks others.
+    if (!ec || ec == zk_errc::no_node)
+        std::swap(ec, behind);
+    co_return ec == zk_errc::no_node ? behind : ec;
 }
 
 task<> break_contender(port& p, contention_settings settings, std::string path, user_call<> call) {

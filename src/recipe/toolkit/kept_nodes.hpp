@@ -2,8 +2,8 @@
 #pragma once
 
 #include "recipe/toolkit/kept_node.hpp"
+#include "recipe/toolkit/sweep.hpp"
 
-#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,12 +25,9 @@ public:
                   const std::string& path,
                   const acl& entries,
                   kept_node_kind kind = kept_node_kind()) {
-        if (nodes_.size() >= looks_at_) {
-            std::erase_if(nodes_, [&path](const auto& one) {
-                return one.first != path && one.second.use_count() == 1;
-            });
-            looks_at_ = 2 * nodes_.size() + 16;
-        }
+        sweep_(nodes_, [&path](const auto& one) {
+            return one.first != path && one.second.use_count() == 1;
+        });
         std::shared_ptr<kept_node>& node = nodes_[path];
         if (!node)
             node = std::make_shared<kept_node>(p, path, entries, kind);
@@ -46,7 +43,7 @@ public:
 
 private:
     std::map<std::string, std::shared_ptr<kept_node>> nodes_;
-    std::size_t looks_at_ = 16;  ///< so that looking for ended ones costs little for each
+    sweep sweep_;
 };
 
 }  // namespace corozk::detail
