@@ -12,11 +12,13 @@
 #include <dlfcn.h>
 #include <mutex>
 #include <netdb.h>
+#include <string>
+#include <string_view>
 
 namespace corozk::testing {
 
 /// Look-ups of names below ".unanswered" wait until they are let go; "good.test" is this machine, and
-/// so is "slow.test", which waits in the same way.
+/// so are "slow.test" and names below it, which wait in the same way.
 struct name_service {
     std::mutex mutex;
     std::condition_variable changed;
@@ -44,6 +46,13 @@ struct name_service {
     }
 };
 
+/// A name that nobody has asked for. A look-up joins one of the same name that is under way, and one
+/// that has been let go is under way until its thread has told the library.
+inline std::string new_name(const std::string& below) {
+    static int last = 0;
+    return "n" + std::to_string(++last) + "." + below;
+}
+
 inline name_service& names() {
     static name_service instance;
     return instance;
@@ -65,7 +74,7 @@ extern "C" int getaddrinfo(const char* node,
                            addrinfo** result) {
     using function = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
     static auto original = reinterpret_cast<function>(dlsym(RTLD_NEXT, "getaddrinfo"));
-    bool slow = node && std::strcmp(node, "slow.test") == 0;
+    bool slow = node && std::string_view(node).ends_with("slow.test");
     if (slow || (node && std::strcmp(node, "good.test") == 0))
         node = "127.0.0.1";
     if (slow || (node && std::strstr(node, ".unanswered"))) {

@@ -35,8 +35,9 @@ TEST_CASE("names: one without an answer does not keep us from a good address, no
     fault_proxy proxy(the_server().port());
     names().set(false);
     run(context, [&]() -> awaitable<void> {
-        client zk = co_await connected_client(
-            quiet_options("a.unanswered:2181," + proxy.hosts() + ",b.unanswered:2181"));
+        client zk = co_await connected_client(quiet_options(new_name("unanswered") + ":2181," +
+                                                            proxy.hosts() + "," +
+                                                            new_name("unanswered") + ":2181"));
         co_await zk.get("/");
         for (int i = 0; i < 5; ++i) {
             session_status status = zk.status();
@@ -66,7 +67,7 @@ TEST_CASE("names: of a list that was replaced nothing is waited for, and its ans
         session_status before = zk.status();
         names().set(false);
         auto slow = [](fault_proxy& proxy) {
-            return rooted("slow.test:" + std::to_string(proxy.port()));
+            return rooted(new_name("slow.test") + ":" + std::to_string(proxy.port()));
         };
         auto arrived = [&](fault_proxy& proxy) {
             return proxy.statistics().connections_open == 1 &&
@@ -108,7 +109,7 @@ TEST_CASE("names: only one without an answer: connect ends in time") {
     answers_at_end guard;
     names().set(false);
     run(context, [&]() -> awaitable<void> {
-        client_options options = quiet_options("a.unanswered:2181");
+        client_options options = quiet_options(new_name("unanswered") + ":2181");
         options.connect_timeout = 300ms;
         auto executor = co_await boost::asio::this_coro::executor;
         client zk(executor, options);
@@ -152,8 +153,9 @@ TEST_CASE("names: contexts and clients are destroyed while a look-up lasts, whic
         names().set(false);
         auto context = std::make_unique<boost::asio::io_context>();
         outcome<> connecting;
-        auto zk = std::make_unique<client>(context->get_executor(),
-                                           quiet_options("d.unanswered:1,slow.test:" + port));
+        auto zk = std::make_unique<client>(
+            context->get_executor(),
+            quiet_options(new_name("unanswered") + ":1," + new_name("slow.test") + ":" + port));
         zk->connect(connecting.handler());
         eventually(
             [&] {
@@ -175,7 +177,7 @@ TEST_CASE("names: a slow look-up does not keep a session from the addresses that
     answers_at_end guard;
     fault_proxy proxy(the_server().port());
     std::string hosts = proxy.hosts();
-    hosts.replace(0, hosts.find(':'), "slow.test");
+    hosts.replace(0, hosts.find(':'), new_name("slow.test"));
     run(context, [&]() -> awaitable<void> {
         names().set(true);
         client zk = co_await connected_client(quiet_options(hosts));
@@ -199,7 +201,8 @@ TEST_CASE("names: what is asked in the child of a fork is answered there") {
     names().set(false);
     std::string port = std::to_string(the_server().port());
     outcome<> connecting;
-    client zk(context.get_executor(), quiet_options("slow.test:" + port));
+    const std::string name = new_name("slow.test");
+    client zk(context.get_executor(), quiet_options(name + ":" + port));
     zk.connect(connecting.handler());
     eventually(
         [&] {
@@ -213,7 +216,7 @@ TEST_CASE("names: what is asked in the child of a fork is answered there") {
         names().answers = true;
         boost::asio::io_context own;
         outcome<> connected;
-        client again(own.get_executor(), quiet_options("slow.test:" + port));
+        client again(own.get_executor(), quiet_options(name + ":" + port));
         again.connect(connected.handler());
         while (!connected.done() && own.run_one_for(20s) > 0) {
         }
