@@ -39,7 +39,7 @@ asio::awaitable<run_result> acquiring_command::acquire_and_run(command_context& 
 asio::awaitable<int> acquiring_command::run_attempts(command_context& context,
                                                      const attempt<ownership>& once) {
     run_result ended = co_await acquire_and_run(context, once);
-    while (again_ && ended.lost) {
+    while (again_ && ended.lost && !ended.stuck) {
         wait_.restart();
         ended = co_await acquire_and_run(context, once);
     }

@@ -38,6 +38,7 @@ protected:
 
     std::string path_;
     bool again_ = false;  ///< begins again after a loss
+    compatibility compatibility_ = compatibility::native;
 
 private:
     asio::awaitable<int> run_attempts(command_context& context, const attempt<ownership>& once);
@@ -45,7 +46,6 @@ private:
                                                 const attempt<ownership>& once);
 
     int conflict_code_ = 0;  ///< 0: the documented one, with a message
-    compatibility compatibility_ = compatibility::native;
     run_options run_;
 };
 

@@ -230,6 +230,7 @@ void application::parse(std::vector<std::string> words) {
     settings_.session_timeout = std::min(settings_.session_timeout, longest);
     if (settings_.session_timeout < std::chrono::milliseconds(100))
         throw usage_error("--session-timeout must be at least 100ms");
+    check_tls();
     check_command_line();
     selected().check(settings_);
 }
@@ -253,6 +254,15 @@ void application::read_credentials() {
         settings_.auth = parse_auth_file(name);
     if (const char* auth = std::getenv("COROZK_AUTH"); auth && *auth)
         settings_.auth.push_back(parse_auth(auth));
+}
+
+void application::check_tls() const {
+    const tls_options& tls = settings_.tls;
+    if (tls.certificate_file.empty() != tls.key_file.empty())
+        throw usage_error("--tls-cert and --tls-key need each other");
+    const bool trusts = tls.system_authorities || !tls.ca_file.empty();
+    if (asks_for_tls(tls) && !trusts)
+        throw usage_error("TLS needs --tls-ca or --tls-system-ca: otherwise no server is trusted");
 }
 
 void application::check_command_line() const {

@@ -29,6 +29,7 @@ private:
     void add_settings();
     void read_credentials();
     void check_command_line() const;
+    void check_tls() const;
 
     CLI::App app_;
     settings settings_;

@@ -15,7 +15,7 @@ public:
         wait_.describe_deadline(app);
         add_number<std::uint32_t>(
             app, "-c,--count", count_, "enter: how many members begin and end together", 1);
-        run_.describe(app);
+        run_.describe_grace(app);
         app.footer(R"(Actions
   set     closes the barrier: clients that wait are held back
   remove  opens it: all clients proceed
@@ -26,6 +26,9 @@ public:
           that wait, and --deadline 0 is too short for more than one member
 
 The exit code of set and remove is 0 if they have changed something, otherwise 1.
+
+The environment of enter's command contains COROZK_ROUND (the number of the round),
+COROZK_PATH and COROZK_HOSTS.
 
 Examples
   corozk barrier set /maintenance
@@ -52,11 +55,12 @@ private:
         options.acl = context.options.acl;
         barrier b(context.zk, words_.path(), options);
         if (words_.is("wait")) {
-            attempt<void> once = [&] {
-                return wait_.at_once() ? pass(b) : b.wait_until(wait_.until());
-            };
-            co_await through_outages(
-                context, wait_.until(), "the connection was lost; still waiting", once);
+            auto passing = wait_.at_once()
+                               ? while_connected(context.zk, pass(b))
+                               : reporting_outages(context,
+                                                   "the connection was lost; still waiting",
+                                                   b.wait_until(wait_.until()));
+            co_await context.interrupts.race(std::move(passing));
             co_return done;
         }
         auto begin = [&] {

@@ -29,11 +29,23 @@ namespace {
 /// Hold a secret of this program's user that the command, which may be somebody else's, does not need.
 constexpr const char* secrets[] = {"COROZK_AUTH", "COROZK_TLS_KEY_PASSWORD"};
 
+/// Of a corozk that has started this one, with another meaning.
+constexpr const char* inherited[] = {"COROZK_NODE",
+                                     "COROZK_FENCING_TOKEN",
+                                     "COROZK_ITEM",
+                                     "COROZK_PRIORITY",
+                                     "COROZK_DUE",
+                                     "COROZK_ROUND",
+                                     "COROZK_EXISTS",
+                                     "COROZK_VERSION"};
+
 [[noreturn]] void become_command(const command_start& command, int problems) {
     restore_process();
     if (command.input >= 0)
         ::dup2(command.input, STDIN_FILENO);
     for (const char* name : secrets)
+        ::unsetenv(name);
+    for (const char* name : inherited)
         ::unsetenv(name);
     for (const auto& [name, value] : *command.environment)
         ::setenv(name.c_str(), value.c_str(), 1);

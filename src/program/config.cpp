@@ -2,6 +2,7 @@
 #include "base64.hpp"
 #include "command.hpp"
 #include "json_text.hpp"
+#include "outage.hpp"
 #include <corozk/recipe/configuration.hpp>
 
 namespace corozk::program {
@@ -52,8 +53,12 @@ Examples
             if (!added)
                 throw usage_error(fmt::format("'{}' is given twice", part->first));
         }
-        if (layout_ == "ready" && parts_.contains("ready"))
-            throw usage_error("'ready' is the name of the layout's own znode");
+        using names = std::vector<std::string>;
+        for (const std::string& own :
+             layout_ == "ready" ? names{"ready", "writer"} : names{".writer"}) {
+            if (parts_.contains(own))
+                throw usage_error(fmt::format("'{}' is the name of the layout's own znode", own));
+        }
     }
 
     /// A value that begins with a dash.
@@ -80,13 +85,22 @@ private:
         }
         std::uint64_t seen = 0;
         for (std::uint64_t n = 0; n < wanted(); ++n) {
-            auto state = co_await context.interrupts.race(c.next(seen));
+            auto state = co_await context.interrupts.race(next(context, c, seen));
             seen = state.revision;
             bool exists = show(context, state);
             if (!exists && words_.is("get"))
                 co_return answer_is_no;
         }
         co_return done;
+    }
+
+    /// `get` does not wait for servers that are away.
+    template <class Configuration>
+    auto next(command_context& context, Configuration& c, std::uint64_t seen) const {
+        return words_.is("get")
+                   ? while_connected(context.zk, c.next(seen))
+                   : reporting_outages(
+                         context, "the connection was lost; still watching", c.next(seen));
     }
 
     /// @return whether there is a value

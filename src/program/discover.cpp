@@ -88,9 +88,9 @@ enabled.
 --register runs the command as corozk lock does, and registers the instance before. Its
 environment contains COROZK_NODE (the instance's znode), COROZK_PATH (the base path) and
 COROZK_HOSTS. Nothing is owned that could be lost: the command continues while the
-servers are away, and the instance is registered again when they are back. A signal that
-asks to end unregisters it at once, while the command ends. An --id that another client
-has registered is waited for, until --deadline.
+servers are away, and the instance is registered again when they are back. SIGINT, SIGTERM
+and SIGQUIT unregister it at once, while the command ends; SIGHUP is only passed on. An
+--id that another client has registered is waited for, until --deadline.
 
 Examples
   corozk discover /services
@@ -283,7 +283,9 @@ private:
         bool registered = true;
         // Called again at each signal.
         loss_wait never = [&]() -> asio::awaitable<std::string> {
-            if (registered && context.interrupts.asked_to_end()) {
+            const int asked_by = context.interrupts.asked_to_end_by();
+            // The command may take SIGHUP for a request to read its configuration again.
+            if (registered && asked_by != 0 && asked_by != SIGHUP) {
                 registered = false;
                 co_await services.unregister(instance, as_tuple);
             }

@@ -6,9 +6,9 @@
 #include <boost/asio/detached.hpp>
 
 #include <cerrno>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <system_error>
+#include <unistd.h>
 
 namespace corozk::program {
 
@@ -39,15 +39,37 @@ asio::awaitable<void> interruption::read_requests() {
             co_await requests_.async_read_some(asio::buffer(&info, sizeof info), as_tuple);
         if (ec || size != sizeof info)
             co_return;
-        signal_request request;
-        request.number = static_cast<int>(info.ssi_signo);
-        request.from_terminal = info.ssi_code == SI_KERNEL;
-        ::sigaddset(&got_, request.number);
-        if (request.asks_to_end())
-            asked_to_end_ = request.number;
-        unseen_.push_back(request);
-        arrived_.cancel();
+        take(info);
     }
+}
+
+void interruption::take(const signalfd_siginfo& info) {
+    signal_request request;
+    request.number = static_cast<int>(info.ssi_signo);
+    request.from_terminal = info.ssi_code == SI_KERNEL;
+    ::sigaddset(&got_, request.number);
+    // A SIGHUP may be forwarded and forgotten; the others stay.
+    if (request.asks_to_end() && (request.number != SIGHUP || asked_to_end_ == 0))
+        asked_to_end_ = request.number;
+    unseen_.push_back(request);
+    arrived_.cancel();
+}
+
+void interruption::take_waiting() {
+    signalfd_siginfo info{};
+    while (::read(requests_.native_handle(), &info, sizeof info) == sizeof info)
+        take(info);
+}
+
+void interruption::before_command() {
+    take_waiting();
+    throw_if_asked_to_end();
+}
+
+void interruption::after_start() {
+    take_waiting();
+    for (signal_request& request : unseen_)
+        request.from_terminal = false;
 }
 
 asio::awaitable<void> interruption::reap_children() {

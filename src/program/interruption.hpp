@@ -10,6 +10,7 @@
 #include <deque>
 #include <exception>
 #include <optional>
+#include <sys/signalfd.h>
 #include <sys/types.h>
 #include <type_traits>
 #include <utility>
@@ -76,8 +77,7 @@ public:
     template <class Value>
     asio::awaitable<Value> race(asio::awaitable<Value> operation) {
         using namespace asio::experimental::awaitable_operators;
-        if (asked_to_end_ != 0)
-            throw interrupted{asked_to_end_};
+        throw_if_asked_to_end();
         ending<Value> result;
         auto first = co_await (run_to_end(std::move(operation), result) || next());
         if (first.index() == 1) {
@@ -85,13 +85,38 @@ public:
             if (!result.value)
                 throw interrupted{request.number};
             asked_to_end_ = request.number;
-            unseen_.push_front(request);  // for the command that is started with the result
         }
         co_return result.take();
     }
 
-    /// Whether a signal has asked to end, even one that was forwarded to a command.
-    bool asked_to_end() const noexcept { return asked_to_end_ != 0; }
+    /// The signal that has asked to end, even if it was forwarded to a command; 0 if there is none.
+    int asked_to_end_by() const noexcept { return asked_to_end_; }
+
+    /// @throws interrupted
+    void throw_if_asked_to_end() const {
+        if (asked_to_end_ != 0)
+            throw interrupted{asked_to_end_};
+    }
+
+    /// Call it before a command is started, which does not get what has come before.
+    /// @throws interrupted
+    void before_command();
+
+    /// What has come so far may have come before the command: the terminal has not sent it there.
+    void after_start();
+
+    /// A signal was forwarded to a command. SIGHUP does not ask to end then: the command may take it
+    /// for a request to read its configuration again.
+    void was_forwarded(const signal_request& request) noexcept {
+        if (request.number == SIGHUP && asked_to_end_ == SIGHUP)
+            asked_to_end_ = 0;
+    }
+
+    /// A command has ended by the SIGHUP that was forwarded to it, so that it asks to end.
+    void command_hung_up() noexcept {
+        if (asked_to_end_ == 0)
+            asked_to_end_ = SIGHUP;
+    }
 
     /// Whether this signal was received.
     bool got(int number) const noexcept { return ::sigismember(&got_, number) == 1; }
@@ -109,6 +134,8 @@ public:
 private:
     asio::awaitable<void> read_requests();
     asio::awaitable<void> reap_children();
+    void take(const signalfd_siginfo& info);
+    void take_waiting();
 
     asio::posix::stream_descriptor requests_;
     asio::posix::stream_descriptor children_;

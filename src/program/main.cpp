@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "application.hpp"
+#include "outage.hpp"
 #include "process_state.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -38,7 +39,7 @@ asio::awaitable<int> with_client(command& chosen, const settings& s, interruptio
         failure = std::current_exception();
     }
     if (failure)
-        code = complain_about(failure, s.json);
+        code = complain_about(reason_of(failure, zk), s.json);
     // Deletes the ephemeral znodes that are left.
     co_await zk.close(as_tuple);
     interrupts.close();

@@ -10,6 +10,11 @@
 
 namespace corozk::program {
 
+bool asks_for_tls(const tls_options& tls) {
+    return tls.system_authorities || !tls.ca_file.empty() || !tls.certificate_file.empty() ||
+           !tls.key_file.empty() || !tls.key_password.empty() || !tls.server_name.empty();
+}
+
 client_options to_client_options(const settings& s) {
     client_options options(s.hosts);
     options.session_timeout = s.session_timeout;
@@ -17,20 +22,21 @@ client_options to_client_options(const settings& s) {
     options.follow_reconfiguration = s.follow_reconfiguration;
     options.auth = s.auth;
     options.dialect = s.dialect;
-    // Any of them: nothing is sent in clear text where TLS was meant.
-    const tls_options& tls = s.tls;
-    if (tls.system_authorities || !tls.ca_file.empty() || !tls.certificate_file.empty() ||
-        !tls.key_file.empty() || !tls.key_password.empty() || !tls.server_name.empty())
-        options.tls = tls;
+    if (asks_for_tls(s.tls))
+        options.tls = s.tls;
     if (!s.sasl.user.empty() || !s.sasl.password_file.empty())
         options.sasl = s.sasl;
-    auto write = [out = output(s.json)](log_level level, std::string_view line) {
+    auto write = [out = output(s.json), verbose = s.verbose](log_level level,
+                                                             std::string_view line) {
+        if (!verbose && level != log_level::error)
+            return keep_warning(line);
+        keep_warning("");
         std::string_view name = to_string(level);
         out.event("log",
                   std::string(name).append(": ").append(line),
                   {{"level", name}, {"message", line}});
     };
-    options.logger = logger(s.verbose ? log_level::info : log_level::error, write);
+    options.logger = logger(s.verbose ? log_level::info : log_level::warning, write);
     return options;
 }
 

@@ -34,6 +34,9 @@ struct settings {
     std::vector<std::string> command;
 };
 
+/// Whether any option of TLS is set: nothing is sent in clear text where TLS was meant.
+bool asks_for_tls(const tls_options& tls);
+
 client_options to_client_options(const settings& s);
 
 template <class Duration>
@@ -52,12 +55,12 @@ CLI::Option* add_number(CLI::App& app,
                         Into& into,
                         const std::string& help,
                         Number least = std::numeric_limits<Number>::lowest(),
-                        // CLI11 takes larger ones than 64 bits hold for the largest.
-                        Number most = std::numeric_limits<Number>::max() /
-                                      (sizeof(Number) == 8 ? 2 : 1)) {
-    return app.add_option(name, into, help)
-        ->type_name("NUMBER")
-        ->check(CLI::Range(least, most).description(""));
+                        Number most = std::numeric_limits<Number>::max()) {
+    // CLI11 itself would take "010" for eight.
+    auto set = [&into, least, most](const std::string& text) {
+        into = parse_number<Number>(text, least, most);
+    };
+    return app.add_option(name, help)->type_name("NUMBER")->each(set);
 }
 
 /// --compatibility: whose format the command's recipe uses.

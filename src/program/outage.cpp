@@ -13,6 +13,19 @@ asio::awaitable<void> is_connected(client& zk) {
 
 }  // namespace
 
+std::exception_ptr reason_of(std::exception_ptr failure, const client& zk) {
+    try {
+        std::rethrow_exception(failure);
+    } catch (const boost::system::system_error& e) {
+        const session_status status = zk.status();
+        if (e.code() == errc::closed && status.state == session_state::closed && status.reason)
+            return std::make_exception_ptr(boost::system::system_error(status.reason));
+    } catch (...) {
+        // says it itself
+    }
+    return failure;
+}
+
 asio::awaitable<void> connected_until(client& zk, time_point until) {
     using namespace asio::experimental::awaitable_operators;
     // Limits the rate of attempts at a server that fails after each connect.

@@ -11,6 +11,9 @@ namespace corozk::program {
 /// Whether this may pass when servers can be reached again.
 bool is_outage(const error_code& ec) noexcept;
 
+/// Why the client was closed, if the failure only says that it was; otherwise the failure.
+std::exception_ptr reason_of(std::exception_ptr failure, const client& zk);
+
 /// Waits for a connection, also after a signal has asked to end.
 /// @throws system_error not_connected if there is none at that time
 asio::awaitable<void> connected_until(client& zk, time_point until);

@@ -87,8 +87,19 @@ const char* message_for(const error_code& ec) noexcept {
     return nullptr;
 }
 
+std::string& last_warning() {
+    static std::string text;
+    return text;
+}
+
+bool refers_to_log(const error_code& ec) noexcept {
+    return ec == errc::bad_option || ec == errc::bad_path || ec == errc::not_supported;
+}
+
 /// "/a: ...", without the name of the library's operation.
 std::string explain(const boost::system::system_error& e) {
+    if (refers_to_log(e.code()) && !last_warning().empty())
+        return last_warning();
     const char* own = message_for(e.code());
     const auto* ours = dynamic_cast<const error*>(&e);
     if (!ours)
@@ -104,7 +115,8 @@ std::string explain(const boost::system::system_error& e) {
 int code_for(const error_code& ec) {
     if (ec == errc::would_block || ec == errc::deadline_exceeded || ec == errc::would_deadlock)
         return not_acquired;
-    if (ec == zk_errc::no_auth || ec == zk_errc::auth_failed)
+    if (ec == zk_errc::no_auth || ec == zk_errc::auth_failed ||
+        ec == zk_errc::session_closed_require_sasl_auth)
         return no_permission;
     if (ec == errc::ownership_lost)
         return ownership_was_lost;
@@ -155,6 +167,11 @@ void print(std::string_view text) {
 output_failure::output_failure(int problem)
     : runtime_error(fmt::format("cannot write to standard output: {}",
                                 std::error_code(problem, std::generic_category()).message())) {}
+
+void keep_warning(std::string_view text) {
+    if (!text.starts_with("c client: "))
+        last_warning() = text;
+}
 
 void complain(std::string_view text, bool json) {
     output(json).event("error", text, {{"message", text}});

@@ -68,6 +68,10 @@ void print_bytes(std::string_view text);
 /// Reports an error on standard error.
 void complain(std::string_view text, bool json);
 
+/// Keeps the last warning of the library that was not shown: where its error refers to the log,
+/// the messages below contain it instead.
+void keep_warning(std::string_view text);
+
 /// Reports an exception. @return the exit code
 int complain_about(std::exception_ptr failure, bool json);
 

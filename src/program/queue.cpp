@@ -30,7 +30,7 @@ public:
         add_number<std::size_t>(
             app, "--bound", bound_, "put: wait while this many items are in the queue");
         add_compatibility(app, compatibility_, "native, curator or kazoo: how items are named");
-        run_.describe(app);
+        run_.describe_grace(app);
         app.footer(R"(Actions
   put      appends each of WORDS, or each line of standard input, as an item
   take     removes the first item and prints it
@@ -45,7 +45,8 @@ The command's environment contains COROZK_ITEM (the item's name), COROZK_PRIORIT
 COROZK_FENCING_TOKEN, COROZK_NODE (the claim), COROZK_PATH and COROZK_HOSTS (and
 COROZK_DUE for a delayed item). The command is stopped when the claim is lost (exit code
 79). Signals are forwarded, as by corozk lock; after one that asks to end, no further
-item is taken.
+item is taken. A command that fails is the last one, also with --count 0: consume ends
+with its exit code.
 
 Examples
   corozk queue put /jobs 'resize a.png' 'resize b.png'
@@ -63,6 +64,11 @@ Examples
             throw usage_error("--delay belongs to 'put'; use --delayed");
         if ((delay_ || delayed_) && compatibility_ != compatibility::native)
             throw usage_error("only the native format has delayed items");
+        if ((priority_ || prioritized_) && compatibility_ == compatibility::curator)
+            throw usage_error("--compatibility curator has no priorities");
+        if (priority_ && compatibility_ == compatibility::kazoo &&
+            (*priority_ < 0 || *priority_ > 999))
+            throw usage_error("--compatibility kazoo has priorities from 0 to 999");
         if (words_.is("put"))
             items_ = items_to_put(s);
     }
@@ -81,7 +87,6 @@ Examples
     }
 
 private:
-    /// An empty or full queue is reported in this command's words.
     template <class Queue>
     asio::awaitable<int> work(command_context& context) {
         queue_options options;
@@ -89,16 +94,30 @@ private:
         options.bound = bound_;
         options.compatibility = compatibility_;
         Queue q(context.zk, words_.path(), options);
-        int code = done;
+        ending<int> ended;
+        co_await run_to_end(act(context, q), ended);
+        co_return ended.failure ? report(context, ended.failure) : ended.take();
+    }
+
+    /// An empty or full queue is reported in this command's words. @return the exit code
+    int report(const command_context& context, const std::exception_ptr& failure) const {
+        int code = not_acquired;
         try {
-            code = co_await act(context, q);
+            std::rethrow_exception(failure);
         } catch (const boost::system::system_error& e) {
-            if (e.code() != errc::would_block && e.code() != errc::deadline_exceeded)
-                throw;
-            complain(refusal(e.code() == errc::deadline_exceeded), context.options.json);
-            code = not_acquired;
+            if (e.code() == errc::would_block || e.code() == errc::deadline_exceeded)
+                complain(refusal(e.code() == errc::deadline_exceeded), context.options.json);
+            else
+                code = complain_about(reason_of(failure, context.zk), context.options.json);
+        } catch (...) {
+            code = complain_about(failure, context.options.json);
         }
-        co_return code;
+        if (put_ > 0) {
+            context.out.event("put",
+                              fmt::format("{} of {} items were put before", put_, items_.size()),
+                              {{"items", put_}, {"of", items_.size()}});
+        }
+        return code;
     }
 
     std::string refusal(bool waited) const {
@@ -121,26 +140,37 @@ private:
             queue_item item = co_await context.interrupts.race(q.peek());
             show(context, item);
         } else if (words_.is("put")) {
-            for (std::string& item : items_)
+            for (std::string& item : items_) {
                 co_await context.interrupts.race(put_one(q, std::move(item)));
+                ++put_;
+            }
         } else if (words_.is("take")) {
             for (std::uint64_t n = 0; count_ == 0 || n < count_; ++n) {
                 auto operation = wait_.at_once() ? q.try_take() : q.take_until(wait_.until());
-                queue_item item = co_await context.interrupts.race(std::move(operation));
+                queue_item item =
+                    co_await context.interrupts.race(waiting(context, std::move(operation)));
                 co_await hand_over(context, item);
             }
         } else {
             run_result ended;
             for (std::uint64_t n = 0; count_ == 0 || n < count_; ++n) {
                 auto operation = wait_.at_once() ? q.try_consume() : q.consume_until(wait_.until());
-                queue_claim claim = co_await context.interrupts.race(std::move(operation));
+                queue_claim claim =
+                    co_await context.interrupts.race(waiting(context, std::move(operation)));
                 ended = co_await consume_one(context, claim);
-                if (ended.code != done || ended.last)
+                if (ended.code != done || !ended.allows_another())
                     break;
             }
             code = ended.code;
         }
         co_return code;
+    }
+
+    template <class Value>
+    static asio::awaitable<Value> waiting(command_context& context,
+                                          asio::awaitable<Value> operation) {
+        return reporting_outages(
+            context, "the connection was lost; still waiting", std::move(operation));
     }
 
     template <class Queue, class... Place>
@@ -174,7 +204,7 @@ private:
         if (!ended.lost && ended.code == 0)
             co_await acknowledge(context, claim);
         else if (!ended.lost)
-            co_await claim.release();
+            co_await release_unless_asked_to_end(context, claim.release());
         co_return ended;
     }
 
@@ -258,6 +288,7 @@ private:
     std::uint64_t count_ = 1;
     std::size_t bound_ = 0;
     std::vector<std::string> items_;
+    std::size_t put_ = 0;  ///< of them
     compatibility compatibility_ = compatibility::native;
     run_options run_;
 };

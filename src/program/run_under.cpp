@@ -49,6 +49,7 @@ asio::awaitable<run_result> run_under(command_context& context,
     run_result result;
     auto executor = co_await asio::this_coro::executor;
     std::optional<child_process> child;
+    context.interrupts.before_command();
     if (!what.lease)
         what.lease = std::max(context.zk.negotiated_timeout(), std::chrono::milliseconds(100));
     try {
@@ -60,6 +61,7 @@ asio::awaitable<run_result> run_under(command_context& context,
         co_return result;
     }
     result.started = true;
+    context.interrupts.after_start();
     ending<std::string> loss;
     std::size_t first = 2;
     while (first == 2) {
@@ -67,10 +69,16 @@ asio::awaitable<run_result> run_under(command_context& context,
         auto raced =
             co_await (child->ended() || run_to_end(lost(), loss) || context.interrupts.next());
         first = raced.index();
-        if (first == 0)
+        if (first == 0) {
             result.code = std::get<0>(raced);
-        else if (first == 2 && child->forward(std::get<2>(raced)))
-            result.last = context.interrupts.asked_to_end();
+        } else if (first == 2 && child->forward(std::get<2>(raced))) {
+            context.interrupts.was_forwarded(std::get<2>(raced));
+            result.last = context.interrupts.asked_to_end_by() != 0;
+        }
+    }
+    if (result.code == by_signal + SIGHUP && context.interrupts.got(SIGHUP)) {
+        context.interrupts.command_hung_up();
+        result.last = true;
     }
     if (first == 0 && child->lapsed()) {
         // After a stop the guard's report arrives before the session's end is known.
@@ -90,9 +98,20 @@ asio::awaitable<run_result> run_under(command_context& context,
     } else {
         gone = co_await child->stop_what_is_left();
     }
-    if (!gone)
+    if (!gone) {
+        result.stuck = true;
         complain("some of the command's descendants could not be ended", context.options.json);
+    }
     co_return result;
+}
+
+asio::awaitable<void> release_unless_asked_to_end(command_context& context,
+                                                  asio::awaitable<void> release) {
+    try {
+        co_await context.interrupts.race(std::move(release));
+    } catch (const interrupted&) {
+        // The command has answered with its exit code.
+    }
 }
 
 asio::awaitable<run_result> run_under(command_context& context,
@@ -114,10 +133,11 @@ asio::awaitable<run_result> run_under(command_context& context,
     };
     run_result ended = co_await run_under(context, std::move(what), std::move(path), lost);
     if (!ended.lost) {
-        auto [ec] = co_await held.release(as_tuple);
+        ending<void> released;
+        co_await run_to_end(release_unless_asked_to_end(context, held.release()), released);
         // The command has ended: a loss now, or of the connection, changes nothing.
-        if (ec && context.options.verbose)
-            complain(fmt::format("release: {}", ec.message()), context.options.json);
+        if (released.failure && context.options.verbose)
+            complain(message_of(released.failure), context.options.json);
     }
     co_return ended;
 }

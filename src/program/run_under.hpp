@@ -32,6 +32,10 @@ struct run_result {
     bool lost = false;
     bool started = false;  ///< false: it cannot be run, which was reported
     bool last = false;     ///< was asked to end by a signal, which it has answered by its code
+    bool stuck = false;    ///< some of its descendants could not be ended, which was reported
+
+    /// Whether another command may follow.
+    bool allows_another() const noexcept { return started && !last && !stuck; }
 };
 
 /// Waits for a loss, and returns its reason. It is cancelled and called again at each signal.
@@ -39,11 +43,16 @@ using loss_wait = std::function<asio::awaitable<std::string>()>;
 
 /// Runs a command until it ends or the loss occurs, which stops it. In either case all its
 /// descendants are ended. Signals are forwarded to it.
+/// @throws interrupted if a signal has asked to end before: it is not started then
 /// @param of what may be lost, for messages
 asio::awaitable<run_result> run_under(command_context& context,
                                       child_description what,
                                       std::string of,
                                       const loss_wait& lost);
+
+/// Awaits a release, which goes on without us if a signal asks to end: the servers may be away.
+asio::awaitable<void> release_unless_asked_to_end(command_context& context,
+                                                  asio::awaitable<void> release);
 
 /// The same under an ownership, which is released at the end. Adds its variables.
 asio::awaitable<run_result> run_under(command_context& context,

@@ -39,6 +39,11 @@ Examples
         if (permits_ > limit_)
             throw usage_error(
                 fmt::format("{} permits are never free: the limit is {}", permits_, limit_));
+        if (permits_ > 1 && compatibility_ != compatibility::native)
+            throw usage_error("only the native format has more than one of --permits at a time");
+        if (change_ && compatibility_ == compatibility::curator)
+            throw usage_error(
+                "--compatibility curator stores no limit: there is no --change-limit");
     }
 
     command_line takes_command() const override {

@@ -61,7 +61,7 @@ Examples
                 context, time_point::max(), "the connection was lost; still watching", once);
             run_result ended = co_await run_command(context);
             code = ended.code;
-            if (!ended.started || ended.last || (exit_on_error_ && code != done))
+            if (!ended.allows_another() || (exit_on_error_ && code != done))
                 break;
             if (code != done) {
                 context.out.event("command_failed",

@@ -27,6 +27,10 @@ permission parse_permissions(std::string_view letters) {
                                                   {'w', permission::write},
                                                   {'a', permission::admin}};
     permission result = permission::none;
+    if (letters.empty())
+        throw usage_error(
+            "an access control list without permissions: they follow the last ':', as "
+            "in world:anyone:r");
     for (char c : letters) {
         auto found = known.find(c);
         if (found == known.end())

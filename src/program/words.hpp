@@ -5,10 +5,14 @@
 #include <corozk/options.hpp>
 #include <corozk/types.hpp>
 
+#include <fmt/format.h>
+
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -26,6 +30,19 @@ inline constexpr std::chrono::milliseconds for_ever{3'155'760'000'000};
 /// "250ms", "30s", "5m", "2h", "1.5"; a bare number is in seconds. At most `for_ever`, and at least a
 /// millisecond unless it is 0.
 std::chrono::milliseconds parse_duration(const std::string& text);
+
+/// A whole number with decimal digits only: "010" is ten.
+template <class Number>
+Number parse_number(const std::string& text, Number least, Number most) {
+    Number number{};
+    const char* end = text.data() + text.size();
+    auto [behind, problem] = std::from_chars(text.data(), end, number);
+    const bool whole = problem == std::errc() && behind == end;
+    if (!whole || number < least || number > most)
+        throw usage_error(
+            fmt::format("'{}' is not a whole number from {} to {}", text, least, most));
+    return number;
+}
 
 /// Refuses what cannot be a znode's path.
 void check_path(const std::string& path);

@@ -124,7 +124,7 @@ TEST_CASE("corozk discover --one: an enabled instance; waits until the deadline"
     auto none = run_program({"discover", "--one", path, "web"});
     CHECK(none.code == 1);
     CHECK(none.err == "corozk: " + path + "/web has no enabled instance\n");
-    for (const char* limit : {"0", "300ms"})
+    for (const char* limit : {"0", "2s"})
         CHECK(run_program({"discover", "--one", "-w", limit, path, "web"}).code == 75);
     program_run waiter({"discover", "--one", "--deadline", "1h", path, "web"});
     eventually([&] { return watches_below(the_server().port(), path) > 0; },
@@ -204,7 +204,7 @@ TEST_CASE("corozk discover --register: what others find") {
     CHECK(one.at("uri") == "https://10.0.0.7:8443/");
     CHECK(one.at("type") == "dynamic");
     CHECK(one.at("session").as_string().starts_with("0x"));
-    auto taken = run_program(registering(path, "true", {"--id", "seven", "-w", "300ms"}));
+    auto taken = run_program(registering(path, "true", {"--id", "seven", "-w", "2s"}));
     CHECK(taken.code == 75);
     CHECK(taken.err.find("another client may have the id seven") != std::string::npos);
     has_instances(path, 1);
@@ -278,11 +278,26 @@ TEST_CASE("corozk discover --register: a signal unregisters at once, while the c
     CHECK(run.end() == 5);
 }
 
+TEST_CASE("corozk discover --register: SIGHUP unregisters nothing") {
+    std::string path = fresh_path();
+    program_run run(
+        registering(path, "trap 'echo reload' HUP; echo runs; while :; do sleep 0.05; done"));
+    run.says("runs");
+    run.process().signal(SIGHUP);
+    run.says("reload");
+    run.process().signal(SIGHUP);  // answered after what the first one has begun
+    run.says("reload\nreload");
+    CHECK(instances_at(path).size() == 1);
+    run.process().signal(SIGTERM);
+    CHECK(run.ended_by() == SIGTERM);
+    has_instances(path, 0);
+}
+
 TEST_CASE("corozk discover --register: survives its session; dies with its program") {
     std::string path = fresh_path();
     fault_proxy proxy(the_server().port());
     program_run run(registering(
-        path, "echo runs; exec sleep 1000", {"--hosts", proxy.hosts(), "--session-timeout", "1s"}));
+        path, "echo runs; exec sleep 1000", {"--hosts", proxy.hosts(), "--session-timeout", "4s"}));
     run.says("runs");
     auto first = instances_at(path);
     REQUIRE(first.size() == 1);

@@ -165,6 +165,37 @@ TEST_CASE("corozk: completion in bash") {
           std::set<std::string>{"/\\$\\(echo\\)\\'\\\"\\;"});
 }
 
+TEST_CASE("corozk: completion of a program that is written with a tilde") {
+    temporary_directory folder;
+    const std::string home = folder.path();
+    std::filesystem::create_symlink(COROZK_PROGRAM, folder.path() / "corozk");
+    const std::string scripts = COROZK_COMPLETION_DIR;
+    const std::vector<std::vector<std::string>> shells{
+        {"bash",
+         "--norc",
+         "-c",
+         "source '" + scripts +
+             "/corozk.bash'; COMP_LINE='~/corozk con'; COMP_POINT=${#COMP_LINE}; "
+             "COMP_WORDS=('~/corozk' con); COMP_CWORD=1; _corozk '~/corozk' con; "
+             "printf '%s\\n' \"${COMPREPLY[@]}\""},
+        {"fish",
+         "--no-config",
+         "-c",
+         "source '" + scripts + "/corozk.fish'; complete -C '~/corozk con'"}};
+    for (const std::vector<std::string>& shell : shells) {
+        INFO(shell.front());
+        process_options what;
+        what.command = shell;
+        what.output = folder.path() / ("out-" + shell.front());
+        what.environment = {{"HOME", home}, {"TERM", "dumb"}};
+        process_guard process(what);
+        REQUIRE(process.wait(program_limit));
+        std::ifstream in(what.output);
+        std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+        CHECK(words_of(text) == std::set<std::string>{"config", "contenders"});
+    }
+}
+
 TEST_CASE("corozk: completion in zsh") {
     CHECK(zsh_offers("corozk contend").count("contenders") == 1);
     CHECK(zsh_offers("corozk lock --dead").count("--deadline") == 1);

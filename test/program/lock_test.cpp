@@ -71,6 +71,23 @@ TEST_CASE("corozk lock: the command inherits no credentials") {
     CHECK(run.out.find("COROZK_HOSTS=") != std::string::npos);
 }
 
+TEST_CASE("corozk lock: the variables of an outer corozk are not those of this one") {
+    program_run::variables outer{{"COROZK_NODE", "outer"}, {"COROZK_HOSTS", the_server().hosts()}};
+    const std::vector<std::string> others{"COROZK_ITEM",
+                                          "COROZK_PRIORITY",
+                                          "COROZK_DUE",
+                                          "COROZK_ROUND",
+                                          "COROZK_EXISTS",
+                                          "COROZK_VERSION"};
+    for (const std::string& name : others)
+        outer[name] = "outer";
+    auto run = run_program({"lock", fresh_path(), "--", "env"}, "", outer);
+    CHECK(run.code == 0);
+    for (const std::string& name : others)
+        CHECK(run.out.find("\n" + name + "=") == std::string::npos);
+    CHECK(run.out.find("COROZK_NODE=/") != std::string::npos);
+}
+
 TEST_CASE("corozk --follow-reconfiguration: moves to the servers of the ensemble's configuration") {
     server_options options = client_server_options();
     // Where there is no ensemble the configuration is empty, and can be written with this.

@@ -157,7 +157,7 @@ TEST_CASE("corozk queue: priorities; a consumer that is killed loses nothing") {
                           "consume",
                           "--prioritized",
                           "--session-timeout",
-                          "1s",
+                          "4s",
                           path,
                           "--",
                           "sh",
@@ -172,8 +172,8 @@ TEST_CASE("corozk queue: priorities; a consumer that is killed loses nothing") {
 TEST_CASE("corozk queue: items that are due at a time") {
     std::string path = fresh_path();
     CHECK(run_program({"queue", "put", "--delay", "1h", path, "much later"}).code == 0);
-    CHECK(run_program({"queue", "put", "--delay", "300ms", path, "later"}).code == 0);
     CHECK(run_program({"queue", "put", "--delayed", path, "now"}).code == 0);
+    CHECK(run_program({"queue", "put", "--delay", "300ms", path, "later"}).code == 0);
     CHECK(run_program({"queue", "size", path}).out == "3\n");
     CHECK(run_program({"queue", "take", "--delayed", path}).out == "now\n");
     auto done = run_program(
@@ -209,6 +209,71 @@ TEST_CASE("corozk config: get, publish, watch; one value or several parts") {
         CHECK(value.at("parts").at("b") == "x=y");
     }
     CHECK(run_program({"config", "publish", "--layout", "ready", path, "nothing"}).code == 64);
+}
+
+TEST_CASE("corozk config get: does not wait for servers that go; watch and queues report it") {
+    std::string path = fresh_path();
+    for (const char* layout : {"single", "ready", "versioned"}) {
+        INFO(layout);
+        fault_proxy proxy(the_server().port());
+        auto rule = proxy.arm(at_request(1), hold_request());
+        program_run run({"config", "get", "--hosts", proxy.hosts(), "--layout", layout, path});
+        eventually([&] { return proxy.fired(rule) == 1; }, program_limit, "a request");
+        proxy.set_acceptance(acceptance::not_listening);
+        proxy.cut();
+        CHECK(run.end() == 69);
+        CHECK(run.err() == "corozk: no connection to a server in time\n");
+    }
+    std::string value = path + "/value", items = path + "/items", jobs = path + "/jobs",
+                gate = path + "/gate";
+    for (const std::string& node : {value, items, jobs, gate})
+        observer().plant(node);
+    fault_proxy proxy(the_server().port());
+    program_run watcher({"config", "watch", "--hosts", proxy.hosts(), value});
+    program_run taker({"queue", "take", "--hosts", proxy.hosts(), items});
+    program_run consumer({"queue", "consume", "--hosts", proxy.hosts(), jobs, "--", "cat"});
+    program_run barred({"barrier", "wait", "--hosts", proxy.hosts(), gate});
+    for (const std::string& node : {value, items, jobs, gate}) {
+        eventually([&] { return watches_below(the_server().port(), node) > 0; },
+                   program_limit,
+                   "a watch on " + node);
+    }
+    proxy.set_acceptance(acceptance::not_listening);
+    proxy.cut();
+    for (program_run* run : {&watcher, &taker, &consumer, &barred})
+        run->reports("corozk: the connection was lost; still ");
+    proxy.set_acceptance(acceptance::normal);
+    CHECK(run_program({"queue", "put", items, "an item"}).code == 0);
+    CHECK(run_program({"queue", "put", jobs, "a job"}).code == 0);
+    CHECK(run_program({"barrier", "remove", gate}).code == 0);
+    CHECK(taker.end() == 0);
+    CHECK(taker.out() == "an item\n");
+    CHECK(consumer.end() == 0);
+    CHECK(barred.end() == 0);
+    watcher.process().signal(SIGTERM);
+    CHECK(watcher.ended_by() == SIGTERM);
+}
+
+TEST_CASE("corozk queue put: how many items were put before one could not be") {
+    std::string path = fresh_path();
+    auto run = run_program({"queue", "put", "-n", "--bound", "2", path, "1", "2", "3"});
+    CHECK(run.code == 75);
+    CHECK(run.err ==
+          "corozk: " + path + " is full: --bound 2\ncorozk: 2 of 3 items were put before\n");
+}
+
+TEST_CASE("corozk: a server that demands authentication") {
+    server_options options = client_server_options();
+    options.config_lines = {"enforce.auth.enabled=true", "enforce.auth.schemes=digest"};
+    server strict(options);
+    auto code = [&](std::vector<std::string> line) {
+        line.insert(line.begin() + 1, {"--hosts", strict.hosts()});
+        return run_program(line).code;
+    };
+    CHECK(code({"get", "/a"}) == 77);
+    CHECK(code({"lock", "/a", "--", "true"}) == 77);
+    CHECK(code({"queue", "put", "/a", "item"}) == 77);
+    CHECK(code({"lock", "--auth", "digest:a:b", "/a", "--", "true"}) == 0);
 }
 
 TEST_CASE("corozk contenders: who holds, who waits, since when, from where") {
@@ -451,12 +516,12 @@ TEST_CASE("corozk: standard output that fails is an error, and a taken item stay
             CHECK(run.err.find("standard output") != std::string::npos);
         }
     }
-    // A reader that is gone.
-    auto run = run_program(
-        {"queue", "take", path},
-        "",
-        {},
-        {"bash", "-c", "exec 3>&1; { sleep 0.2; \"$@\"; echo $? >&3; } | true", "bash"});
+    // A reader that is gone before the program begins.
+    auto run =
+        run_program({"queue", "take", path},
+                    "",
+                    {},
+                    {"bash", "-c", "exec 3>&1 > >(:); wait $!; \"$@\"; echo $? >&3", "bash"});
     CHECK(run.out == "74\n");
     CHECK(run.err.find("standard output") != std::string::npos);
     // At its old place.
@@ -758,8 +823,32 @@ TEST_CASE("corozk: what is wrong is said in the program's own words") {
           {"queue", "take", "-c", "99999999999999999999999", path},
           {"config", "watch", "-c", "-1", path},
           {"tree", "--depth", "-1", path},
+          {"barrier", "enter", "-c", "08x", path, "--", "true"},
+          {"semaphore", "-l", "0x10", path, "--", "true"},
           {"lock", "-E", "256", path, "--", "true"}})
-        says(number, 64, "not in range");
+        says(number, 64, "is not a whole number from ");
+    says(
+        {"lock", "-E", "256", path, "--", "true"}, 64, "'256' is not a whole number from 1 to 255");
+    CHECK(run_program({"semaphore", "-l", "010", "--available", path + "-ten"}).out == "10\n");
+    says({"put", path, "--acl", "world:anyone:", "x"}, 64, "without permissions");
+    for (const char* name : {"ready=1", "writer=1"})
+        says({"config", "publish", "--layout", "ready", path, name}, 64, "the layout's own znode");
+    says({"config", "publish", "--layout", "versioned", path, ".writer=1"},
+         64,
+         "the layout's own znode");
+    says({"semaphore", "-l", "2", "-k", "2", "--compatibility", "kazoo", path, "--", "true"},
+         64,
+         "only the native format");
+    says({"semaphore", "-l", "2", "--change-limit", "--compatibility", "curator", path},
+         64,
+         "--change-limit");
+    says({"queue", "put", "-p", "1", "--compatibility", "curator", path, "x"},
+         64,
+         "has no priorities");
+    says({"queue", "put", "-p", "1000", "--compatibility", "kazoo", path, "x"}, 64, "0 to 999");
+    says({"queue", "put", "--identity", "me", path, "x"}, 64, "no option '--identity'");
+    says({"tree", "/", "--tls-key", "/none/such"}, 64, "--tls-cert and --tls-key");
+    says({"tree", "/", "--tls-server-name", "a"}, 64, "TLS needs --tls-ca or --tls-system-ca");
     says({"--session-timeout", "1ms", "tree"}, 64, "--session-timeout");
     std::string secret = "digest:user:word";
     CHECK(

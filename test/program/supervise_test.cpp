@@ -215,6 +215,43 @@ TEST_CASE("corozk lock: ends by the signal that it got, and not by one that is i
     CHECK(polite.end() == 6);
 }
 
+TEST_CASE("corozk: SIGHUP is passed on, and no end") {
+    const std::string script = "trap 'echo reload' HUP; echo runs; while :; do sleep 0.05; done";
+    std::string path = fresh_path();
+    program_run leader({"elect", "--again", path, "--", "bash", "-c", script});
+    leader.says("runs");
+    leader.process().signal(SIGHUP);
+    leader.says("reload\n");
+    break_lock(path);
+    leader.says("runs\nreload\nruns\n");
+    leader.process().signal(SIGTERM);
+    CHECK(leader.ended_by() == SIGTERM);
+
+    std::string jobs = fresh_path();
+    CHECK(run_program({"queue", "put", jobs, "1", "2"}).code == 0);
+    program_run worker({"queue",
+                        "consume",
+                        "--count",
+                        "2",
+                        jobs,
+                        "--",
+                        "bash",
+                        "-c",
+                        "read n; trap 'echo reload; exit 0' HUP; [ $n = 2 ] && exit 0; echo runs; "
+                        "while :; do sleep 0.05; done"});
+    worker.says("runs");
+    worker.process().signal(SIGHUP);
+    CHECK(worker.end() == 0);
+    CHECK(run_program({"queue", "size", jobs}).out == "0\n");
+
+    // A command that ends by it.
+    std::string node = fresh_path();
+    program_run watcher({"watch", node, "--", "bash", "-c", "echo runs; exec sleep 1000"});
+    watcher.says("runs");
+    watcher.process().signal(SIGHUP);
+    CHECK(watcher.ended_by() == SIGHUP);
+}
+
 TEST_CASE("corozk elect --again: a command's exit code 79 is no loss") {
     CHECK(run_program({"elect", "--again", fresh_path(), "--", "sh", "-c", "exit 79"}).code == 79);
 }
@@ -316,7 +353,7 @@ TEST_CASE("corozk lock: a program that is stopped has no command that runs on") 
     std::string file = folder.path() / "started";
     std::string path = fresh_path();
     program_run run(under_lock(
-        path, fugitives(file) + "wait", {"--grace", "300ms", "--session-timeout", "1s"}));
+        path, fugitives(file) + "wait", {"--grace", "300ms", "--session-timeout", "4s"}));
     auto all = processes_in(file, 5);
     run.process().stop();
     all_end(all);
@@ -456,7 +493,7 @@ TEST_CASE("corozk barrier enter: a signal that the command survives does not wai
 
 TEST_CASE("corozk: servers that are away for longer than a session lives") {
     fault_proxy proxy(the_server().port());
-    words through{"--hosts", proxy.hosts(), "--session-timeout", "1s"};
+    words through{"--hosts", proxy.hosts(), "--session-timeout", "3s"};
     auto with = [&](words arguments) {
         arguments.insert(arguments.begin() + 1, through.begin(), through.end());
         return arguments;
@@ -466,7 +503,7 @@ TEST_CASE("corozk: servers that are away for longer than a session lives") {
     holder.says("runs");
     program_run waiter(with(under_lock(path, "echo mine")));
     stands(path, 2);
-    program_run patient(with(under_lock(path, "true", {"-w", "500ms", "-E", "3"})));
+    program_run patient(with(under_lock(path, "true", {"-w", "2s", "-E", "3"})));
     CHECK(patient.end() == 3);
     std::string election = fresh_path();
     program_run leader(

@@ -335,7 +335,7 @@ TEST_CASE("corozk wait-for, watch: words that make no sense, and no permission")
     says({"watch", path, "--"}, 64, "there is no command after --");
     says({"watch", path, "true"}, 64, "a command follows --");
     says({"watch", "relative", "--", "true"}, 64, "begin it with '/'");
-    says({"watch", "-c", "-1", path, "--", "true"}, 64, "not in range");
+    says({"watch", "-c", "-1", path, "--", "true"}, 64, "'-1' is not a whole number from 0 to ");
     for (const words& line :
          std::vector<words>{{"wait-for", path}, {"watch", path, "--", "true"}}) {
         words nowhere = line;

@@ -162,7 +162,7 @@ TEST_CASE("corozk get, put, rm: words that make no sense") {
         says({command, path, "--", "true"}, "no command is run here");
     says({"put", path, "a", "--", "b"}, "quote it as one word");
     says({"put", path, "-x"}, "follow --");
-    says({"put", "--version", "-1", path, "x"}, "not in range");
+    says({"put", "--version", "-1", path, "x"}, "is not a whole number from 0 to ");
     says({"put", "--version", "1", "--create-only", path, "x"}, "excludes");
     says({"rm", "--version", "1", "-r", path}, "excludes");
     says({"rm", "-r", "/"}, "the root, which cannot be deleted");

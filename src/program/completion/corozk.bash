@@ -76,7 +76,8 @@ _corozk() {
             *) continue ;;
         esac
         COMPREPLY+=("$candidate")
-    done < <("${COMP_WORDS[0]}" --complete "${words[@]:1}" 2>/dev/null)
+        # A tilde is expanded here, as there it stands in a word of the line, not of this script.
+    done < <("${COMP_WORDS[0]/#\~\//$HOME/}" --complete "${words[@]:1}" 2>/dev/null)
     # The path may continue.
     if [[ ${#COMPREPLY[@]} == 1 && ${words[-1]} == /* ]]; then
         compopt -o nospace 2>/dev/null

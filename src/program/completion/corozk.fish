@@ -13,7 +13,11 @@ function __corozk_candidates
     end
     # As the program gets it, also while a quote is open. Fish quotes what it inserts.
     set -l plain (string unescape -- "$word")
-    set -l candidates ($words[1] --complete $words[2..-1] "$plain" 2>/dev/null)
+    set -l program $words[1]
+    if string match -q '~/*' -- $program
+        set program $HOME/(string sub -s 3 -- $program)
+    end
+    set -l candidates ($program --complete $words[2..-1] "$plain" 2>/dev/null)
     if test (count $candidates) = 0
         __fish_complete_path "$word"
         return
