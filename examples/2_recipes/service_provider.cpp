@@ -41,8 +41,15 @@ awaitable<std::string> ask(corozk::service_provider& greeters) {
     auto [ec, used] = co_await asio::async_connect(
         socket, endpoints.begin(), endpoints.end(), asio::as_tuple(asio::use_awaitable));
     // Those that were tried in vain are set aside for a while: all of them if `used` is the end.
-    for (auto failed = endpoints.begin(); failed != used; ++failed)
-        greeters.report_failure(failed->instance());
+    // One instance may have several endpoints; that of `used` works.
+    const corozk::service_instance* good = used == endpoints.end() ? nullptr : &used->instance();
+    const corozk::service_instance* last = nullptr;
+    for (auto failed = endpoints.begin(); failed != used; ++failed) {
+        const corozk::service_instance* instance = &failed->instance();
+        if (instance != good && instance != last)
+            greeters.report_failure(*instance);
+        last = instance;
+    }
     if (ec)
         throw boost::system::system_error(ec);
     std::string line;

@@ -68,10 +68,11 @@ struct watched_children {
  * disconnected, operations wait for the next connection (at most `client_options::queue_timeout`).
  *
  * @par Read your writes
- * An operation of the client or of a recipe that succeeds after a change by this client completes
- * once every cache and every configuration of the client shows that change. It does not wait longer
- * than until the connection is lost, the copy is destroyed, the operation is cancelled (it still
- * succeeds), or its deadline.
+ * An operation that changes something, of the client or of a recipe, completes once every cache and
+ * every configuration of the client shows that change. It does not wait longer than until the
+ * connection is lost, the copy is destroyed, the operation is cancelled (it still succeeds), or its
+ * deadline. The client's reads and `sync` do not wait for the copies: one that was started behind a
+ * change that is still in flight may complete before it.
  *
  * @par Before the first connection
  * Once `connect` has been called, operations, including those of recipes, wait for the first
@@ -96,7 +97,7 @@ struct watched_children {
  * | reads, `sync` | completes at once; the response is discarded | same | same |
  * | writes not yet sent | completes at once; nothing is sent | same | same |
  * | writes in flight | completes at once; outcome unknown | same | ignored |
- * | `connect` | stops trying; the client is closed | same | same |
+ * | `connect` | stops trying; the client is closed unless it has had a session | same | same |
  * | `close`, `leave_session` | stops waiting; closing continues | same | ignored |
  * | `next_state`, `watch::next` | completes at once | same | same |
  *
@@ -192,7 +193,9 @@ public:
      *
      * @errors `errc::session_left_to_expire`: not confirmed by the server within
      * `client_options::close_timeout`, or not connected. The client is closed, but the session's
-     * nodes remain until it times out at the server.
+     * nodes remain until it times out at the server. With ClickHouse Keeper, which does not respond
+     * to the closing request, always, unless `client_options::dialect` is
+     * `server_dialect::zookeeper_3_4`: then the end of the connection is the confirmation.
      */
     template <class Token = default_token>
     auto close(Token&& token = Token{}) {
@@ -344,7 +347,10 @@ public:
      *
      * @completes `void(error_code)`
      *
-     * @errors `errc::bad_option`: another mode, or a TTL.
+     * @errors `errc::bad_option`: another mode, or a TTL. `zk_errc::invalid_acl`.
+     *
+     * @cancellation All types: completes at once. Requests in flight are applied; no further ones
+     * are sent. So some of the nodes may have been created.
      */
     template <class Token = default_token>
     auto ensure_path(std::string path, create_options options, Token&& token = Token{}) {

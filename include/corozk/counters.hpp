@@ -26,11 +26,13 @@ struct client_counters {
     std::uint64_t queued = 0;             ///< Requests currently waiting to be sent.
     std::uint64_t watches = 0;            ///< Watches currently registered.
 
-    std::uint64_t grants = 0;  ///< Locks, permits and leaderships granted.
+    /// Locks, permits and leaderships granted, without `priority_lock` and the claims of queues.
+    /// With `compatibility` a semaphore's acquisition counts as two: the lock, then the permit.
+    std::uint64_t grants = 0;
 
     duration_histogram request_times;  ///< From sending a request to its response.
-    duration_histogram wait_times;     ///< From requesting a lock, permit, ... to its grant.
-    duration_histogram hold_times;     ///< From the grant to release or loss.
+    duration_histogram wait_times;     ///< From requesting to the grant, of what `grants` counts.
+    duration_histogram hold_times;     ///< From such a grant to release or loss.
 };
 
 }  // namespace corozk

@@ -76,10 +76,10 @@ enum class errc : int {
     overflow,                ///< The result is out of range.
     too_large,               ///< Exceeds the maximum request size.
     in_doubt,                ///< The outcome is not known yet and must not be assumed.
-    aborted,                 ///< The transaction was aborted.
+    aborted,                 ///< The transaction was aborted. Not used at present.
     already_exists,          ///< The name is taken.
     not_a_member,            ///< The object has not entered or joined.
-    broken,                  ///< Other participants gave up or left early.
+    broken,                  ///< Other participants gave up or left early. Not used at present.
     busy,                    ///< The object is already performing this operation.
     tls_failed,              ///< Servers accepted a connection, but no TLS handshake succeeded.
     lease_expired,           ///< A node's TTL has passed, and no renewal was confirmed in time.

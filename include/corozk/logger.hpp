@@ -19,8 +19,8 @@ COROZK_DECL std::string_view to_string(log_level level) noexcept;
  *
  * By default, errors and warnings are written to standard error; `logger{log_level::off}` disables
  * logging. The function is called on the client's executor with one message, without a trailing
- * newline, and must not throw. Messages of the ZooKeeper C client are passed to the same function,
- * prefixed with "c client: ". Credentials are never logged.
+ * newline, and must not throw or call this library. Messages of the ZooKeeper C client are passed
+ * to the same function, prefixed with "c client: ". Credentials are never logged.
  *
  * @par Thread safety
  * The C client has one log level per process (`zoo_set_debug_level`): it is set to the most verbose

@@ -101,14 +101,17 @@ struct sasl_options {
 enum class server_dialect : std::uint8_t {
     /// All of them. A server that does not know one is noticed: because it says so, or because it
     /// closes two connections in a row instead of responding. Until then requests fail with
-    /// `zk_errc::connection_loss`; afterwards the client asks for something else, as below.
+    /// `zk_errc::connection_loss`; afterwards the client asks for something else, as below. With
+    /// ClickHouse Keeper, which closes the connection without a response to the closing request,
+    /// `close` ends with `errc::session_left_to_expire`.
     automatic,
 
     /// Those of ZooKeeper 3.4, which ClickHouse Keeper and RaftKeeper know, too. Containers become
     /// persistent znodes, the `stat` of a created znode has no times (`ctime` and `mtime` are 0),
     /// and watches that are no longer waited for stay at the server until they fire or the
     /// connection ends. What else is newer fails with `zk_errc::unimplemented`, and nothing is sent:
-    /// TTLs, `read_all`, `ephemerals`, `count_descendants`, `who_am_i`, `reconfigure`.
+    /// TTLs, `read_all`, `ephemerals`, `count_descendants`, `who_am_i`, `reconfigure`. The end of
+    /// the connection counts as the confirmation of `close`.
     zookeeper_3_4,
 };
 
@@ -145,7 +148,8 @@ struct client_options {
     std::chrono::milliseconds connect_timeout{10'000};
 
     /// How long an operation may wait to be sent while the client reconnects before it fails with
-    /// `not_connected`. 0 means the session timeout. Does not apply to the first connection.
+    /// `not_connected`. 0 means the session timeout. Does not apply to the first connection. For an
+    /// operation that was queued before the connection was lost, the time counts from the loss.
     std::chrono::milliseconds queue_timeout{0};
 
     /// How long `close` waits for the server's confirmation before leaving the session to expire.
@@ -190,8 +194,8 @@ struct client_options {
     /// What the servers are asked for.
     server_dialect dialect = server_dialect::automatic;
 
-    /// The largest request that the servers accept (their `jute.maxbuffer`), in bytes. Responses
-    /// may be larger; one of more than 64 MiB ends the connection.
+    /// The largest request that the servers accept (their `jute.maxbuffer`), in bytes; at least
+    /// 1,024. Responses may be larger; one of more than 64 MiB ends the connection.
     std::size_t max_request_size = 1'048'575;
 };
 

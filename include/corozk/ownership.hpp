@@ -76,6 +76,7 @@ public:
      * `errc::ownership_lost` (another client deleted the node) or `errc::closed`.
      *
      * @errors `operation_aborted`: it was released. `errc::busy`: another `wait_lost` is pending.
+     * `errc::ownership_lost`: nothing is owned.
      *
      * @cancellation Terminal, partial, total: completes at once; a later `wait_lost` still reports
      * the loss.
@@ -94,7 +95,8 @@ public:
      * @completes `void(error_code)`
      *
      * @errors The reason if it is lost; `operation_aborted`: it was released; `errc::busy`: another
-     * `wait_release_requested` is pending; `errc::not_supported`: the recipe has no such requests.
+     * `wait_release_requested` is pending; `errc::not_supported`: the recipe has no such requests;
+     * `errc::ownership_lost`: nothing is owned.
      *
      * @cancellation Terminal, partial, total: completes at once; a later call still reports the
      * request.

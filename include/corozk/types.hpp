@@ -113,7 +113,9 @@ struct create_options {
     /// For the two modes with a TTL only; 1 ms to 2^40 - 1 ms. Must be enabled at the server.
     std::chrono::milliseconds ttl{0};
 
-    /// Not owned: must outlive the call of the initiating function. Null means `open_acl()`.
+    /// Not owned: must outlive the call of the initiating function. Null means `open_acl()`; an
+    /// empty list is refused with `zk_errc::invalid_acl` by `create` and `ensure_path`, and means
+    /// `open_acl()` in a transaction.
     const corozk::acl* acl = nullptr;
 };
 

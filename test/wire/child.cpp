@@ -36,8 +36,8 @@ using testing::frame_info;
 constexpr long memory_limit_kb = 400L * 1024;
 constexpr rlim_t address_space_limit = 1UL * 1024 * 1024 * 1024;
 
-// What a client asks a server that lies all the time, within ten seconds. Whoever asks again without
-// any pause gets many times as far.
+// What a client asks a server that lies all the time, within five seconds. Whoever asks again
+// without any pause gets many times as far.
 constexpr std::uint64_t most_requests = 20'000;
 constexpr std::uint64_t most_connections = 100;
 

@@ -58,7 +58,8 @@ public:
      * @completes `void(error_code, bool)`: true if this call has set it, also if the response was
      * lost; false if it was already set.
      *
-     * @errors `errc::bad_path`, `zk_errc::no_auth`, and those of every operation (see `client`).
+     * @errors `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::not_read_only`, `errc::closed`. Waits
+     * through outages and session loss; limit it by Asio's means.
      */
     template <class Token = default_token>
     auto set(Token&& token = Token{}) {
@@ -73,7 +74,8 @@ public:
      * @completes `void(error_code, bool)`: false if there was no barrier.
      *
      * @errors `zk_errc::not_empty`: the barrier node has children; `errc::bad_path`,
-     * `zk_errc::no_auth`, and those of every operation.
+     * `zk_errc::no_auth`, `zk_errc::not_read_only`, `errc::closed`. Waits through outages and
+     * session loss; limit it by Asio's means.
      */
     template <class Token = default_token>
     auto remove(Token&& token = Token{}) {
@@ -85,7 +87,8 @@ public:
      *
      * @completes `void(error_code, bool)`
      *
-     * @errors `errc::bad_path`, `zk_errc::no_auth`, and those of every operation.
+     * @errors `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::not_read_only`, `errc::closed`. Waits
+     * through outages and session loss; limit it by Asio's means.
      */
     template <class Token = default_token>
     auto is_set(Token&& token = Token{}) {

@@ -54,9 +54,10 @@ public:
      *
      * @completes `void(error_code)`
      *
-     * @errors `errc::too_large`; `zk_errc::connection_loss`: the response was lost and others have
-     * written since, so that it is unknown whether the value was written. It is not written again,
-     * except that a node which was created, and deleted by others meanwhile, is created again.
+     * @errors `errc::too_large`, `errc::bad_path`, `zk_errc::no_auth`, `errc::not_connected`,
+     * `errc::closed`; `zk_errc::connection_loss`: the response was lost and others have written
+     * since, so that it is unknown whether the value was written. It is not written again, except
+     * that a node which was created, and deleted by others meanwhile, is created again.
      *
      * @cancellation All types: completes at once with `operation_aborted`; a write in flight may be
      * applied.
@@ -156,6 +157,8 @@ public:
      * - `errc::too_large`: a part exceeds the size of a request. (The total size is unlimited.)
      * - `zk_errc::session_expired`, `errc::ownership_lost`: interrupted. Publish again.
      * - `zk_errc::connection_loss`: the session was lost in the last step; read what is published.
+     * - `errc::foreign_data`: what is there was not published by this recipe.
+     * - `zk_errc::no_auth`, `errc::not_connected`, `errc::closed`.
      *
      * @cancellation All types: completes at once with `operation_aborted`; publishing is completed
      * in the background, so that cancellation never leaves an incomplete version.

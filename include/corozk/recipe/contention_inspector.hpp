@@ -21,7 +21,8 @@ class contention_inspector_impl;
  * @brief Inspects the holders and waiters at a path, regardless of the recipe: for tools.
  *
  * Recognises the contenders of `lock`, `shared_lock`, `priority_lock`, `semaphore`, `election` and
- * `leader_latch` by their names, with any `compatibility`.
+ * `leader_latch` by their names, with any `compatibility`, except Kazoo's semaphores. All
+ * leases of Curator's semaphores count as held, as it does not store the limit.
  *
  * @executor As `lock`.
  */

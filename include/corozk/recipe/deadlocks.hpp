@@ -28,8 +28,8 @@ COROZK_DECL void start_deadlock_search(const std::shared_ptr<deadlock_search>& s
  *        `co_await find_deadlocks(zk, paths)`.
  *
  * Recognises the contenders of `lock`, `shared_lock`, `priority_lock`, `semaphore`, `election` and
- * `leader_latch` by their names, with any `compatibility`. A path that does not exist has no
- * contenders.
+ * `leader_latch` by their names, with any `compatibility`, except Kazoo's semaphores. A path that
+ * does not exist has no contenders.
  *
  * A participant is a session or, if its contenders have different `identity` options, each of
  * these. Sessions whose contenders have the same identity are one participant, too: the processes of

@@ -59,8 +59,9 @@ struct election_leader {
  *
  * @executor As `lock`.
  *
- * @see Recipes page, "Leader Election"; CURATOR-620, CURATOR-652 (a leader whose node was deleted
- * later), CURATOR-645 (livelock of resets), CURATOR-3 (a node created after the close).
+ * @origin "Leader Election" on ZooKeeper's recipes page; CURATOR-620, CURATOR-652 (a leader whose
+ * node was deleted later), CURATOR-645 (livelock of resets), CURATOR-3 (a node created after the
+ * close).
  */
 class COROZK_DECL election : public detail::contention_recipe {
 public:
@@ -174,8 +175,8 @@ public:
      * If the leadership is lost, cancels the body (terminal) and, after it has ended, campaigns
      * again, in the next session if necessary, until a body completes.
      *
-     * @errors The permanent errors of `campaign`: `zk_errc::no_auth`, `errc::closed`,
-     * `errc::bad_path`, `zk_errc::auth_failed`.
+     * @errors The permanent errors of `campaign`: `zk_errc::no_auth`, `zk_errc::not_read_only`,
+     * `errc::closed`, `errc::bad_path`, `errc::bad_option`, `zk_errc::auth_failed`.
      *
      * @cancellation As `campaign`. During the body: cancels the body and, after it has ended,
      * throws its exception or `operation_aborted`. The leadership is always released.
@@ -204,8 +205,9 @@ public:
     /**
      * @brief Waits until the leader, its identity or its acknowledgement differs from those passed.
      *
-     * The cost does not depend on the number of candidates: only the leader's node is watched, or
-     * the parent while there is no leader. Intermediate states may be skipped.
+     * Two to three requests for each change, whatever the number of candidates; their names are
+     * listed once each time. Only the leader's node and its acknowledgement are watched, or the
+     * parent while there is no leader. Intermediate states may be skipped.
      *
      * @completes `void(error_code, election_leader)`
      *

@@ -51,7 +51,8 @@ struct latch_status {
  *
  * @executor As `client`. The destructor resigns in the background.
  *
- * @see Recipes page, "Leader Election"; CURATOR-3, CURATOR-620, CURATOR-645, CURATOR-652.
+ * @origin "Leader Election" on ZooKeeper's recipes page; CURATOR-3, CURATOR-620, CURATOR-645,
+ * CURATOR-652.
  */
 class COROZK_DECL leader_latch : public detail::recipe_object<detail::latch_core> {
 public:

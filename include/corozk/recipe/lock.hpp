@@ -26,7 +26,8 @@ using lock_options = contender_options;  ///< The options of a `lock`.
  *
  * @executor As `client`, but pending operations continue when it is destroyed.
  *
- * @see Recipes page, "Locks" and the note on the guid; CURATOR-45, CURATOR-498, ZOOKEEPER-2931.
+ * @origin "Locks" on ZooKeeper's recipes page, and the note on the guid; CURATOR-45, CURATOR-498,
+ * ZOOKEEPER-2931.
  */
 class COROZK_DECL lock : public detail::contention_recipe {
 public:
@@ -76,7 +77,8 @@ public:
      *
      * Acquires the lock, awaits the body, releases the lock, and returns the body's result. If the
      * lock is lost, cancels the body (terminal) and, after it has ended, throws the reason
-     * (`errc::ownership_lost`, `zk_errc::session_expired`, `errc::closed`).
+     * (`errc::ownership_lost`, `zk_errc::session_expired`, `errc::closed`). Also if only the
+     * release finds that it was lost; the result is dropped then.
      *
      * @cancellation As `acquire`. During the body: cancels the body and, after it has ended, throws
      * its exception or `operation_aborted`. The lock is always released.

@@ -50,6 +50,10 @@ struct membership_options {
  * An observer gets differences, not events: applied in order to an empty set, they yield the group
  * as the server has it, across outages and sessions. Children that are not ephemeral are ignored.
  *
+ * @par Preconditions
+ * An observer may read all members' nodes; otherwise `members` and `next_change` fail with
+ * `zk_errc::no_auth`.
+ *
  * @cancellation
  * | operation | terminal, partial, total |
  * |---|---|

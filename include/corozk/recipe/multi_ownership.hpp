@@ -108,7 +108,8 @@ public:
      * @completes `void(error_code, std::vector<transaction_result>)`, as `client::commit`.
      *
      * @errors `errc::ownership_lost`: a part is lost, its node was deleted, or the session has
-     * ended; nothing was written. Otherwise as `client::commit`.
+     * ended; nothing was written. `errc::busy`: a downgrade of a part is in progress. Otherwise as
+     * `client::commit`.
      *
      * @cancellation As `client::commit`.
      */

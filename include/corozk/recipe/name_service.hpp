@@ -26,7 +26,7 @@ struct name_service_options {
     /// Whether registration replaces an existing value. Otherwise it fails with
     /// `errc::already_exists`. A name that is bound to another session is not replaced; a
     /// session-bound registration waits for the end of that session instead. It always waits for an
-    /// earlier session of the same client.
+    /// earlier session of the same object.
     bool replace = false;
 
     /// ACL of the names' nodes and of missing parents. Empty means open to everyone.
@@ -176,7 +176,8 @@ public:
      *
      * @completes `void(error_code, std::vector<name_entry>)`
      *
-     * @errors `errc::bad_path`, `zk_errc::no_auth`, and those of every operation.
+     * @errors `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`. Waits through outages and
+     * session loss; limit it by Asio's means.
      */
     template <class Token = default_token>
     auto list(std::string parent, Token&& token = Token{}) {

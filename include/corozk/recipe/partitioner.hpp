@@ -40,9 +40,9 @@ struct partition_grant {
     ownership held;        ///< The proof; releasing or destroying it gives the resource back.
 };
 
-/** @brief What has changed for a member since it was told last; to be applied in this order. What
- *         was gained is named once more, as lost or to be released, unless the user has released it
- *         before. */
+/** @brief What has changed for a member since it was told last; to be applied in this order. Each
+ *         resource that was reported as gained is reported once more later, in `lost` or in
+ *         `to_release`, unless the user has released it before. */
 struct partition_change {
     partition_change() = default;
     std::vector<std::string> lost;        ///< No longer its own: the session or the node is gone.

@@ -52,7 +52,8 @@ struct priority_lock_options {
  *
  * @executor As `lock`.
  *
- * @see Recipes page, "Locks", which leaves it as an exercise; "Revocable Shared Locks".
+ * @origin "Locks" on ZooKeeper's recipes page, which leaves it as an exercise; "Revocable Shared
+ * Locks".
  */
 class COROZK_DECL priority_lock : public detail::contention_recipe {
 public:

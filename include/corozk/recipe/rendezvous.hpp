@@ -90,8 +90,9 @@ public:
      *
      * @completes `void(error_code)`
      *
-     * @errors `errc::not_a_member`: nothing is published.
-     * `boost::asio::error::operation_aborted`: `withdraw` was called meanwhile.
+     * @errors `errc::not_a_member`: nothing is published. `errc::closed`. The server's reason for
+     * rejecting the data: the previous data is kept. `boost::asio::error::operation_aborted`:
+     * `withdraw` was called meanwhile.
      */
     template <class Token = default_token>
     auto update(std::string data, Token&& token = Token{}) {
@@ -105,7 +106,7 @@ public:
      *
      * @completes `void(error_code)`, after the node was deleted or its session has ended.
      *
-     * @errors `errc::not_a_member`: nothing is published.
+     * @errors `errc::not_a_member`: nothing is published. `errc::closed`.
      */
     template <class Token = default_token>
     auto withdraw(Token&& token = Token{}) {

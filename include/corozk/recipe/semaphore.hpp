@@ -40,7 +40,7 @@ using semaphore_options = contender_options;  ///< The options of a `semaphore`.
  *
  * @executor As `lock`.
  *
- * @see CURATOR-75 (a changed limit went unnoticed), CURATOR-315, CURATOR-335 (orphaned leases),
+ * @origin CURATOR-75 (a changed limit went unnoticed), CURATOR-315, CURATOR-335 (orphaned leases),
  * Kazoo issue 213 (more holders than permits).
  */
 class COROZK_DECL semaphore : public detail::contention_recipe {

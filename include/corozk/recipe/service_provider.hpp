@@ -48,7 +48,9 @@ struct service_provider_options {
  *
  * Follows the service as a `service_cache` does. While there is no connection, it chooses from the
  * instances known last. An instance is available unless it is disabled, or set aside because of
- * reported failures (`report_failure`). A later registration of the same id is available at once.
+ * reported failures (`report_failure`). A later registration of the same id is available at once if
+ * it is dynamic. A static or permanent instance that is registered again stays set aside for the
+ * rest of `service_provider_options::set_aside_for`.
  *
  * @cancellation Terminal, partial, total: all operations complete at once.
  *
@@ -108,10 +110,11 @@ public:
 
     /**
      * @brief Gets the endpoints of all available instances that have a port, the chosen one first.
-     *        Waits until there is one. Host names are looked up, at most eight at a time, and all
-     *        are waited for, so that one that takes long delays the others: use `endpoints_for`.
-     *        An instance whose name has no address is left out, and reported as a failure, unless
-     *        no name at all has one: then the name service is thought to be down.
+     *        Waits until there is one. Several endpoints in a row may belong to one instance, if
+     *        its host name has several addresses. Host names are looked up, at most eight at a
+     *        time, and all are waited for, so that one that takes long delays the others: use
+     *        `endpoints_for`. An instance whose name has no address is left out, and reported as a
+     *        failure, unless no name at all has one: then the name service is thought to be down.
      *
      * @completes `void(error_code, service_endpoints)`
      *
@@ -135,7 +138,9 @@ public:
         return endpoints_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
-    /** @brief Reports that an instance could not be used; see `failure_threshold`. */
+    /** @brief Reports that an instance could not be used; see `failure_threshold`. Several
+     *         endpoints may belong to one instance, which is to be reported once for all of them,
+     *         and not at all if one of them could be used. */
     void report_failure(const service_instance& instance);
 
 private:

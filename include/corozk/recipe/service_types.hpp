@@ -84,7 +84,8 @@ struct service_instance {
 
     /// The session that owns it; 0 for static and permanent ones. Not part of the data.
     std::int64_t session_id = 0;
-    /// Increases with each registration, but not by updates (`czxid`). Not part of the data.
+    /// Increases with each registration of a dynamic instance, but not by updates (`czxid`); static
+    /// and permanent ones that are registered again keep it. Not part of the data.
     std::int64_t incarnation = 0;
     /// The name of the node in which it was found; empty otherwise. `update` and `unregister` mean
     /// this node if it is set, otherwise the one named by the id;

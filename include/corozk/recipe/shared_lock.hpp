@@ -31,8 +31,8 @@ using shared_lock_options = contender_options;  ///< The options of a `shared_lo
  *
  * @executor As `lock`.
  *
- * @see Recipes page, "Shared Locks" and the note on the guid; CURATOR-45, CURATOR-498,
- * ZOOKEEPER-2931, ZOOKEEPER-4372.
+ * @origin "Shared Locks" on ZooKeeper's recipes page, and the note on the guid; CURATOR-45,
+ * CURATOR-498, ZOOKEEPER-2931, ZOOKEEPER-4372.
  */
 class COROZK_DECL shared_lock : public detail::contention_recipe {
 public:
