@@ -40,7 +40,7 @@ using boost::asio::cancellation_type;
 inline server_options client_server_options() {
     server_options options;
     options.tick_time = std::chrono::milliseconds(200);
-    options.java_properties = {"zookeeper.extendedTypesEnabled=true"};
+    options.java_properties = {"zookeeper.extendedTypesEnabled=true", containers_stay};
     return options;
 }
 
@@ -80,9 +80,16 @@ inline admin observer() {
 }
 
 /// Enough for a busy machine, short enough for a test of expiry.
-inline client_options quiet_options(std::string hosts) {
+constexpr std::chrono::milliseconds quiet_session_timeout{6'000};
+
+/// For tests in which no heartbeat may come between their own requests.
+constexpr std::chrono::milliseconds steady_session_timeout{60'000};
+
+inline client_options quiet_options(
+    std::string hosts,
+    std::chrono::milliseconds session_timeout = quiet_session_timeout) {
     client_options options(std::move(hosts));
-    options.session_timeout = std::chrono::milliseconds(6'000);
+    options.session_timeout = session_timeout;
     options.logger.level = log_level::off;
     return options;
 }
@@ -106,12 +113,14 @@ inline awaitable<client> connected_client(client_options options) {
 /// Runs a coroutine with a connected client and an existing, empty folder of its own; closes the
 /// client, and sees that nothing is left to run.
 template <class Body>
-void with_client(Body body, std::chrono::milliseconds limit = run_limit) {
+void with_client(Body body,
+                 std::chrono::milliseconds limit = run_limit,
+                 std::chrono::milliseconds session_timeout = quiet_session_timeout) {
     boost::asio::io_context context;
     run(
         context,
         [&]() -> awaitable<void> {
-            client zk = co_await connected_client(quiet_options(the_hosts()));
+            client zk = co_await connected_client(quiet_options(the_hosts(), session_timeout));
             std::string path = fresh_path();
             co_await zk.create(path);
             co_await body(zk, path);

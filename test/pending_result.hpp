@@ -70,8 +70,7 @@ inline boost::asio::awaitable<client> connect_to(
     std::string hosts,
     std::chrono::milliseconds session_timeout = usual_session_timeout) {
     auto executor = co_await boost::asio::this_coro::executor;
-    client_options options = options_for(std::move(hosts));
-    options.session_timeout = session_timeout;
+    client_options options = options_for(std::move(hosts), session_timeout);
     co_return co_await client::connect(executor, options);
 }
 

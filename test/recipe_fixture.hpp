@@ -31,6 +31,7 @@ namespace corozk::testing {
 inline server_options recipe_server_options() {
     server_options options;
     options.tick_time = std::chrono::milliseconds(200);
+    options.java_properties = {containers_stay};
     return options;
 }
 
@@ -40,9 +41,14 @@ inline auto as_tuple() {
 
 constexpr std::chrono::milliseconds usual_session_timeout{4'000};
 
-inline client_options options_for(std::string hosts) {
+/// For tests in which no session may end, and no heartbeat may come between their own requests.
+constexpr std::chrono::milliseconds steady_session{30'000};
+
+inline client_options options_for(
+    std::string hosts,
+    std::chrono::milliseconds session_timeout = usual_session_timeout) {
     client_options options(std::move(hosts));
-    options.session_timeout = usual_session_timeout;
+    options.session_timeout = session_timeout;
     options.logger.level = log_level::off;
     return options;
 }
@@ -55,13 +61,16 @@ inline std::string fresh_path() {
 
 /// Runs a coroutine with a connected client, closes it, and sees that nothing is left to run.
 template <class Body>
-void with_client(Body body, std::chrono::milliseconds limit = run_limit) {
+void with_client(Body body,
+                 std::chrono::milliseconds limit = run_limit,
+                 std::chrono::milliseconds session_timeout = usual_session_timeout) {
     boost::asio::io_context context;
     run(
         context,
         [&]() -> boost::asio::awaitable<void> {
-            client zk = co_await client::connect(co_await boost::asio::this_coro::executor,
-                                                 options_for(shared_server().hosts()));
+            client zk =
+                co_await client::connect(co_await boost::asio::this_coro::executor,
+                                         options_for(shared_server().hosts(), session_timeout));
             std::string path = fresh_path();
             co_await body(zk, path);
             co_await zk.close(as_tuple());
@@ -72,14 +81,16 @@ void with_client(Body body, std::chrono::milliseconds limit = run_limit) {
 
 /// The same through a proxy: `body(zk, proxy, path)`.
 template <class Body>
-void with_proxy(Body body, std::chrono::milliseconds limit = run_limit) {
+void with_proxy(Body body,
+                std::chrono::milliseconds limit = run_limit,
+                std::chrono::milliseconds session_timeout = usual_session_timeout) {
     boost::asio::io_context context;
     fault_proxy proxy(shared_server().port());
     run(
         context,
         [&]() -> boost::asio::awaitable<void> {
             client zk = co_await client::connect(co_await boost::asio::this_coro::executor,
-                                                 options_for(proxy.hosts()));
+                                                 options_for(proxy.hosts(), session_timeout));
             std::string path = fresh_path();
             co_await body(zk, proxy, path);
             co_await zk.close(as_tuple());

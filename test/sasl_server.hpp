@@ -42,6 +42,7 @@ struct sasl_server {
         server_options options = recipe_server_options();
         options.config_lines = std::move(config_lines);
         options.java_properties = {
+            containers_stay,
             "java.security.auth.login.config=" + file("jaas.conf"),
             "zookeeper.fips-mode=false",  // ZOOKEEPER-5043: otherwise without DIGEST-MD5
             "zookeeper.authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider"};

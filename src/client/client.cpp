@@ -272,6 +272,8 @@ void client::start_create(const impl_ptr& impl,
     const char* fault = path_problem(path, is_sequential(options.mode));
     if (!acceptable(impl, "create", path, fault, handler))
         return;
+    if (options.acl && entries.empty())
+        return fail(impl, std::move(handler), zk_errc::invalid_acl);
     if (const char* problem = ttl_problem(options.mode, options.ttl)) {
         impl->log(log_level::warning, std::string("create: ") + problem);
         return fail(impl, std::move(handler), errc::bad_option);
@@ -302,6 +304,8 @@ void client::start_ensure_path(const impl_ptr& impl,
                                handler_of<> handler) {
     if (!acceptable(impl, "ensure_path", path, path_problem(path), handler))
         return;
+    if (options.acl && entries.empty())
+        return fail(impl, std::move(handler), zk_errc::invalid_acl);
     const bool permanent =
         options.mode == create_mode::persistent || options.mode == create_mode::container;
     if (!permanent || options.ttl.count() > 0) {

@@ -46,14 +46,13 @@ private:
     }
 
     void finished() noexcept override {
-        if (call_.waiting()) {
-            if constexpr (sizeof...(Values) == 0) {
-                convert_(static_cast<operation&>(*this));
-                call_.complete(error);
-            } else {
-                auto value = convert_(static_cast<operation&>(*this));
-                call_.complete(error, std::move(value));
-            }
+        if constexpr (sizeof...(Values) == 0) {
+            // Also if nobody waits any more: the client keeps accepted credentials.
+            convert_(static_cast<operation&>(*this));
+            call_.complete(error);
+        } else if (call_.waiting()) {
+            auto value = convert_(static_cast<operation&>(*this));
+            call_.complete(error, std::move(value));
         }
         delete this;
     }

@@ -18,7 +18,10 @@ public:
                watch_kind kind,
                bool absolute)
         : session_(s), path_(std::move(path)), kind_(kind), absolute_(absolute) {}
-    ~user_watch();
+    ~user_watch() { drop(); }
+
+    /// The public object was destroyed.
+    void drop() noexcept;
 
     const std::string& path() const noexcept { return path_; }
     const std::shared_ptr<session_view>& owner() const noexcept { return session_; }
@@ -42,7 +45,10 @@ class user_persistent_watch final : public persistent_watch_node,
 public:
     user_persistent_watch(const std::shared_ptr<session_view>& s, std::string path)
         : session_(s), path_(std::move(path)) {}
-    ~user_persistent_watch() { disarm(); }
+    ~user_persistent_watch() { drop(); }
+
+    /// The public object was destroyed.
+    void drop() noexcept;
 
     const std::string& path() const noexcept { return path_; }
     const std::shared_ptr<session_view>& owner() const noexcept { return session_; }

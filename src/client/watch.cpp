@@ -3,6 +3,10 @@
 #include <corozk/persistent_watch.hpp>
 #include <corozk/watch.hpp>
 
+#include <boost/asio/error.hpp>
+
+#include <utility>
+
 namespace corozk {
 
 namespace detail {
@@ -18,14 +22,30 @@ void next_of(const std::shared_ptr<Watch>& impl, watch_events::handler handler) 
         fallback_executor(handler), std::move(handler), zk_errc::no_watcher, watch_event());
 }
 
+/// An awaited `next` keeps an implementation alive.
+template <class Watch>
+void give_up(std::shared_ptr<Watch>& impl) noexcept {
+    if (auto last = std::exchange(impl, nullptr))
+        last->drop();
+}
+
+template <class Watch>
+void replace(std::shared_ptr<Watch>& impl, std::shared_ptr<Watch>& by) noexcept {
+    if (&impl == &by)
+        return;
+    give_up(impl);
+    impl = std::move(by);
+}
+
 }  // namespace
 
-user_watch::~user_watch() {
-    if (!armed())
-        return;
-    disarm();
-    port& owner = absolute_ ? session_->whole() : *session_;
-    owner.watch_dropped(kind_, path_);
+void user_watch::drop() noexcept {
+    if (armed()) {
+        disarm();
+        port& owner = absolute_ ? session_->whole() : *session_;
+        owner.watch_dropped(kind_, path_);
+    }
+    events_.end(boost::asio::error::operation_aborted);
 }
 
 void user_watch::next(watch_events::handler handler) {
@@ -48,6 +68,11 @@ void user_persistent_watch::interrupted() noexcept {
     events_.add(watch_event(watch_event_type::unknown, path_));
 }
 
+void user_persistent_watch::drop() noexcept {
+    disarm();
+    events_.end(boost::asio::error::operation_aborted);
+}
+
 void user_persistent_watch::next(watch_events::handler handler) {
     events_.next(*session_,
                  std::move(handler),
@@ -68,8 +93,13 @@ boost::asio::any_io_executor executor_of(const std::shared_ptr<user_persistent_w
 watch::watch() noexcept = default;
 watch::watch(std::shared_ptr<detail::user_watch> impl) noexcept : impl_(std::move(impl)) {}
 watch::watch(watch&&) noexcept = default;
-watch& watch::operator=(watch&&) noexcept = default;
-watch::~watch() = default;
+watch& watch::operator=(watch&& other) noexcept {
+    detail::replace(impl_, other.impl_);
+    return *this;
+}
+watch::~watch() {
+    detail::give_up(impl_);
+}
 
 bool watch::pending() const noexcept {
     return impl_ && impl_->pending();
@@ -88,8 +118,13 @@ persistent_watch::persistent_watch() noexcept = default;
 persistent_watch::persistent_watch(std::shared_ptr<detail::user_persistent_watch> impl) noexcept
     : impl_(std::move(impl)) {}
 persistent_watch::persistent_watch(persistent_watch&&) noexcept = default;
-persistent_watch& persistent_watch::operator=(persistent_watch&&) noexcept = default;
-persistent_watch::~persistent_watch() = default;
+persistent_watch& persistent_watch::operator=(persistent_watch&& other) noexcept {
+    detail::replace(impl_, other.impl_);
+    return *this;
+}
+persistent_watch::~persistent_watch() {
+    detail::give_up(impl_);
+}
 
 bool persistent_watch::pending() const noexcept {
     return impl_ && impl_->pending();

@@ -12,8 +12,8 @@ namespace corozk::detail {
 
 /// A local copy of nodes that users read without a request. It maintains read-your-writes:
 ///
-/// A successful operation completes only when all local copies of its client show every change that
-/// the client made before.
+/// A successful operation that changes something completes only when all local copies of its client
+/// show every change that the client made before. Reads and `sync` of the client do not wait.
 ///
 /// The server sends the watch event of a change before its response, so a copy that covers the
 /// change is marked or reading when the response arrives. Subsequent completions are held until the

@@ -50,6 +50,7 @@ public:
     ~held_completion() { deliver(); }
 
     void drop() noexcept override { completion last = take(); }
+    bool waiting() const noexcept override { return static_cast<bool>(result_); }
 
 private:
     void expired() noexcept override { deliver(); }

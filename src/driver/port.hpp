@@ -95,6 +95,9 @@ public:
     /// Destroys the handler without calling it.
     virtual void drop() noexcept = 0;
 
+    /// Whether the handler has not been completed yet.
+    virtual bool waiting() const noexcept = 0;
+
 protected:
     ~unfinished_call() = default;
 };

@@ -36,7 +36,9 @@ public:
     }
 
     /// It is not sent once that call, which must outlive it, is over.
-    void only_for(const user_call<>* call) noexcept { call_ = call; }
+    void only_for(const unfinished_call* call) noexcept { call_ = call; }
+
+    void only_for_call_of(const request& other) noexcept { call_ = other.call_; }
 
     /// Queues it without waiting for the response.
     void send() noexcept {
@@ -59,7 +61,7 @@ private:
     bool wanted() const noexcept override { return !call_ || call_->waiting(); }
 
     port& port_;
-    const user_call<>* call_ = nullptr;
+    const unfinished_call* call_ = nullptr;
     std::coroutine_handle<> waiter_;
 };
 
@@ -83,12 +85,14 @@ private:
 
 /// Sends a `sync` directly followed by `look`, so that `look` sees everything that was committed
 /// before: the server may lag behind one that this client used earlier, or behind changes by other
-/// clients. @return the first error of the two; the result is in `look`
+/// clients. Both are sent in the same session, as its end refuses what is queued.
+/// @return the first error of the two; the result is in `look`
 /// @param needed whether it may lag; otherwise only `look` is sent
 inline task<error_code> behind_sync(port& p, request& look, bool needed = true) {
     if (!needed)
         co_return co_await look;
     request sync(p, op_code::sync, look.path, look.generation);
+    sync.only_for_call_of(look);
     sync.send();
     look.send();
     error_code synced = co_await sync;

@@ -17,7 +17,7 @@ using boost::asio::cancellation_type;
 /// first completion counts. The handler is dropped without being called only together with the
 /// session: if the session or, as part of its destruction, the pending call is destroyed.
 template <class... Values>
-class user_call final : private unfinished_call {
+class user_call final : public unfinished_call {
 public:
     using handler_type = any_handler<void(error_code, Values...)>;
 
@@ -37,7 +37,7 @@ public:
     }
 
     /// Whether the handler has not been completed yet.
-    bool waiting() const noexcept { return static_cast<bool>(handler_); }
+    bool waiting() const noexcept override { return static_cast<bool>(handler_); }
 
     /// The result must not wait for local copies (see `local_copy`), or is read from them.
     void ahead_of_copies() noexcept { deadline_ = time_point::min(); }

@@ -25,6 +25,15 @@ namespace corozk::detail {
 
 namespace {
 
+/// Whether it is the response to closeSession: a length, xid 0, a zxid, no error.
+bool confirms_close(std::span<const unsigned char> frame) {
+    constexpr std::size_t response_size = 4 + 4 + 8 + 4;
+    auto is_zero = [](unsigned char byte) { return byte == 0; };
+    return frame.size() == response_size &&
+           std::all_of(frame.begin() + 4, frame.begin() + 8, is_zero) &&
+           std::all_of(frame.begin() + 16, frame.end(), is_zero);
+}
+
 class framed_relay final : public relay {
 public:
     framed_relay(stream_factory& streams, callback ready, reception_handler received)
@@ -38,7 +47,7 @@ public:
     void connect(const endpoint& server, const std::string& name) override {
         close();
         problem_.clear();
-        refused_ = false;
+        refused_ = close_confirmed_ = false;
         sasl_.failed = sasl_.denied = false;
         sasl_.server = name;
         stream_ = streams_.make(
@@ -163,8 +172,8 @@ public:
     bool send_close_request() override {
         collect();
         unread_ = 0;
-        incoming_.clear();
-        // Length 8, xid 0 (the response is ignored), operation -11 (closeSession).
+        requests_.answered = false;
+        // Length 8, xid 0, operation -11 (closeSession).
         static constexpr std::array<unsigned char, 12> packet{
             0, 0, 0, 8, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xf5};
         if (!stream_ || !stream_->connected())
@@ -175,11 +184,17 @@ public:
 
     bool hung_up() override {
         constexpr int reads_per_call = 64;
-        std::array<unsigned char, 4096> scratch;
-        for (int i = 0; i < reads_per_call && stream_ && stream_->input(); ++i)
-            stream_->read(scratch);
+        for (int i = 0; i < reads_per_call && stream_ && stream_->input(); ++i) {
+            incoming_.filled(stream_->read(incoming_.room(usual)));
+            for (auto frame = incoming_.next(); !frame.empty(); frame = incoming_.next())
+                close_confirmed_ = close_confirmed_ || confirms_close(frame);
+            if (!incoming_.problem().empty())
+                incoming_.clear();
+        }
         return !stream_ || stream_->ended();
     }
+
+    bool close_confirmed() const noexcept override { return close_confirmed_; }
 
     void close() override {
         if (stream_) {
@@ -234,8 +249,11 @@ private:
 
     /// A frame is about to be sent.
     void note(std::span<unsigned char> frame) {
-        if (conversation_->awaited() == 0)
+        if (conversation_->awaited() == 0) {
             known_.abilities.responsive(std::chrono::steady_clock::now());
+            requests_.largest = 0;
+        }
+        requests_.largest = std::max(requests_.largest, frame.size());
         conversation_->sent(frame);
     }
 
@@ -283,8 +301,12 @@ private:
     void explain_end() {
         if (!stream_->ended())
             return;
-        const operation_set unknown = known_.abilities.hung_up(conversation_->awaited_operations(),
-                                                               std::chrono::steady_clock::now());
+        // A server also hangs up on requests that are too large for it.
+        constexpr std::size_t surely_small = 32UL * 1024;
+        const operation_set awaited =
+            requests_.largest > surely_small ? 0 : conversation_->awaited_operations();
+        const operation_set unknown =
+            known_.abilities.hung_up(awaited, std::chrono::steady_clock::now());
         if (unknown != 0)
             problem_ = stream_->problem() + ", again, at " + not_asked_again(unknown);
         else if (!conversation_->established() && !stream_->shaking_hands())
@@ -432,7 +454,8 @@ private:
 
     struct requests {
         jute_writer unsent;
-        bool answered = false;  ///< one of them, since the C client was told
+        bool answered = false;    ///< one of them, since the C client was told
+        std::size_t largest = 0;  ///< of those since there was none without a response
     };
 
     /// From earlier connections.
@@ -455,7 +478,8 @@ private:
     experience known_;
     byte_counts bytes_;
     std::string problem_;
-    bool refused_ = false;  ///< a frame; none that follows is read
+    bool refused_ = false;          ///< a frame; none that follows is read
+    bool close_confirmed_ = false;  ///< the session has ended
     authentication sasl_;
     std::shared_ptr<int> alive_ = std::make_shared<int>();
 };

@@ -104,12 +104,15 @@ public:
     /// Waits for input.
     virtual void wait() = 0;
 
-    /// Sends the request that ends the session. Afterwards input is discarded.
+    /// Sends the request that ends the session. Afterwards only its response is looked for.
     /// @return false if there is no connection
     virtual bool send_close_request() = 0;
 
     /// @return whether the server has closed the connection
     virtual bool hung_up() = 0;
+
+    /// Whether the server has responded to the request that ends the session.
+    virtual bool close_confirmed() const noexcept = 0;
 
     virtual void close() = 0;
 

@@ -12,8 +12,10 @@ void session::close(user_call<> call, bool leaving) {
     heed_fork();
     call.ahead_of_copies();
     if (over()) {
+        // One that was to be continued lives on, if nobody has asked for it.
+        const bool left = to_continue_ && status().state == session_state::idle && !leaving;
         begin_closing();
-        return call.complete(error_code());
+        return call.complete(left ? make_error_code(errc::session_left_to_expire) : error_code());
     }
     auto shared = cancellable(std::move(call), stops_waiting);
     calls_.closing.push_back(std::move(shared));
@@ -64,7 +66,7 @@ void session::begin_closing(bool leaving) {
         call->fail(errc::closed);
     set_state(session_state::closed, errc::closed);
     watches_.drop_all(errc::closed);
-    traffic_.refuse_queued(errc::closed);
+    traffic_.refuse_queued(errc::closed, !still_connected());
     wake();
     if (!closing_.active())
         finish_closing();

@@ -205,6 +205,8 @@ void session::connection_down() {
             log(log_level::info, to_text(connector_.tried().back()) + " lost: " + why);
         if (status().state != session_state::connecting)
             set_state(session_state::suspended);
+        if (connector_.open())
+            traffic_.disconnected(now());
         reconnect();
     }
 }

@@ -246,7 +246,7 @@ void connector::begin_round(time_point now) {
             use(i);
         }
     }
-    if (auto first = search_.take_target()) {
+    if (auto first = search_.take_target(); first && known_.knows(*first)) {
         std::erase(servers_, *first);
         servers_.push_back(*first);
     }
@@ -278,6 +278,8 @@ void connector::resolved(std::size_t host, const std::string& problem, addresses
     bool now = phase_ == phase_type::resolving || phase_ == phase_type::attempting;
     if (problem.empty()) {
         known_.resolved(host, now, std::move(found));
+        // An address that is its name's no more must not be asked for a certificate of its own.
+        std::erase_if(servers_, [this](const endpoint& server) { return !known_.knows(server); });
     } else {
         known_.failed(host);
         problems_.note(known_.name(host), problem);

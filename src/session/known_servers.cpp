@@ -125,13 +125,18 @@ std::vector<known_servers::endpoint> known_servers::servers() const {
     return result;
 }
 
-std::string known_servers::name_of(const endpoint& server) const {
+std::optional<std::size_t> known_servers::host_of(const endpoint& server) const {
     for (std::size_t i = 0; i < size(); ++i) {
         auto those = servers(i);
         if (std::find(those.begin(), those.end(), server) != those.end())
-            return name(i);
+            return i;
     }
-    return server.address().to_string();
+    return std::nullopt;
+}
+
+std::string known_servers::name_of(const endpoint& server) const {
+    const auto host = host_of(server);
+    return host ? name(*host) : server.address().to_string();
 }
 
 }  // namespace corozk::detail

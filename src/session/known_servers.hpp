@@ -58,7 +58,10 @@ public:
     std::vector<endpoint> servers(std::size_t host) const;
     std::vector<endpoint> servers() const;
 
-    /// A server's name in the host list; the first one if it has several.
+    /// Whether it is a server of one of the hosts.
+    bool knows(const endpoint& server) const { return host_of(server).has_value(); }
+
+    /// The name in the host list of a known server; the first one if it has several.
     std::string name_of(const endpoint& server) const;
 
 private:
@@ -69,6 +72,8 @@ private:
         addresses found;  ///< kept in case a look-up fails or takes long
     };
     using lookup = known_host::lookup_type;
+
+    std::optional<std::size_t> host_of(const endpoint& server) const;
 
     host_list hosts_;
     std::vector<known_host> known_;  ///< of each host

@@ -99,6 +99,7 @@ public:
 
     /// Reads and discards. @return whether the server has closed the connection
     bool hung_up() { return relay_->hung_up(); }
+    bool close_confirmed() const noexcept { return relay_->close_confirmed(); }
     void wait_for_hang_up() { relay_->wait(); }
 
     byte_counts bytes() const noexcept { return relay_->bytes(); }

@@ -65,9 +65,15 @@ public:
         arriving_.emplace_back(op);
     }
 
-    void refuse_queued(const error_code& reason) noexcept {
-        while (!queued_.empty())
-            refuse(pop(queued_), reason);
+    /// @param owed  also those that are sent while closing
+    void refuse_queued(const error_code& reason, bool owed = true) noexcept {
+        for (auto at = queued_.begin(); at != queued_.end();) {
+            operation& op = *at++;
+            if (op.owed && !owed)
+                continue;
+            op.unlink();
+            refuse(op, reason);
+        }
     }
 
     /// Fails operations that have waited too long for a connection.
@@ -76,8 +82,13 @@ public:
             refuse(pop(queued_), errc::not_connected);
     }
     time_point deadline(const time_limit& patience) const noexcept {
-        return queued_.empty() ? time_point::max() : patience.from(queued_.front().queued_at);
+        if (queued_.empty())
+            return time_point::max();
+        return patience.from(std::max(queued_.front().queued_at, disconnected_at_));
     }
+
+    /// Those that could not be sent before wait from now on.
+    void disconnected(time_point now) noexcept { disconnected_at_ = now; }
 
     /// Detaches all operations, which never finish.
     void abandon() noexcept {
@@ -157,6 +168,7 @@ private:
     time_point last_sent_{};
     time_point leader_asked_{};  ///< when the last request was sent for which the leader is needed
     time_point resumes_at_ = time_point::max();
+    time_point disconnected_at_ = time_point::min();
     std::vector<arrival> arriving_;
     std::vector<arrival> batch_;  ///< being dispatched
     std::size_t next_ = 0;        ///< of the batch

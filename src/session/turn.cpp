@@ -44,7 +44,11 @@ void session::turn() {
     if (!closing_.parting()) {
         link_.process();
     } else if (link_.hung_up()) {
-        closing_.hung_up();
+        // ClickHouse Keeper does not respond to it.
+        if (link_.close_confirmed() || options_.dialect == server_dialect::zookeeper_3_4)
+            closing_.hung_up();
+        else
+            closing_.fail();
         finish_closing();
     }
     for (int i = 0; i < rounds_per_turn; ++i) {

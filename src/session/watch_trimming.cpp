@@ -30,6 +30,10 @@ void watch_trimming::removed(watch_kind kind, const std::string& path, const err
     removing_.erase({path, server_list(kind)});
     if (is_session_lost(ec))
         return;
+    if (ec == zk_errc::throttled) {
+        retry_.emplace(path, kind);
+        return;
+    }
     if (is_recoverable(ec) || ec == errc::not_connected) {
         late_.emplace(path, kind);
         return;

@@ -115,12 +115,14 @@ TEST_CASE("cache: equal to the server after random changes, kills and restarts")
                     }
                 }
                 auto expected = tree_at(victim.port(), "/root");
-                co_await eventually_async([&] { return tree_of(cache.current()) == expected; });
-                co_await eventually_async([&] { return tree_of(cache_too.current()) == expected; });
+                co_await eventually_async([&] { return tree_of(cache.current()) == expected; },
+                                          60s);
+                co_await eventually_async([&] { return tree_of(cache_too.current()) == expected; },
+                                          60s);
             }
             co_await zk.close();
         },
-        std::chrono::seconds(60));
+        std::chrono::seconds(180));
 }
 
 }  // namespace corozk::testing::cache_test

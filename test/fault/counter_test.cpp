@@ -26,25 +26,29 @@ std::int64_t value_at(const std::string& path) {
 }  // namespace
 
 TEST_CASE("counter: a new session's server is asked to catch up with our last update, once") {
-    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
-        counter c(zk, path + "/c");
-        co_await c.add(1);
-        co_await c.get();
-        std::uint64_t generation = zk.status().generation;
-        expire(proxy.session());
-        proxy.cut();
-        co_await eventually_async([&] {
-            return zk.state() == session_state::connected && zk.status().generation > generation;
-        });
-        auto syncs = [&] { return proxy.statistics().requests_of(testing::op_code::sync); };
-        std::uint64_t before = syncs();
-        auto value = co_await c.get();
-        CHECK(value == 1);
-        CHECK(syncs() == before + 1);
-        value = co_await c.get();
-        CHECK(value == 1);
-        CHECK(syncs() == before + 1);
-    });
+    with_proxy(
+        [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            counter c(zk, path + "/c");
+            co_await c.add(1);
+            co_await c.get();
+            std::uint64_t generation = zk.status().generation;
+            expire(proxy.session());
+            proxy.cut();
+            co_await eventually_async([&] {
+                return zk.state() == session_state::connected &&
+                       zk.status().generation > generation;
+            });
+            auto syncs = [&] { return proxy.statistics().requests_of(testing::op_code::sync); };
+            std::uint64_t before = syncs();
+            auto value = co_await c.get();
+            CHECK(value == 1);
+            CHECK(syncs() == before + 1);
+            value = co_await c.get();
+            CHECK(value == 1);
+            CHECK(syncs() == before + 1);
+        },
+        run_limit,
+        steady_session);
 }
 
 TEST_CASE(
@@ -102,41 +106,44 @@ TEST_CASE("counter: a lost answer is decided although others wrote in between") 
 TEST_CASE("counter: the server is killed and restarted under load") {
     server victim(recipe_server_options());
     boost::asio::io_context context;
-    run(context, [&]() -> awaitable<void> {
-        auto executor = co_await boost::asio::this_coro::executor;
-        client zk = co_await connect_to(victim.hosts(), 20s);
-        co_await zk.ensure_path("/folder");
-        counter c(zk, "/folder/c");
-        std::int64_t last = 0;
-        bool ordered = true;
-        bool stop = false;
-        bool stopped = false;
-        std::int64_t count = 0;
-        auto work = [&]() -> awaitable<void> {
-            while (!stop) {
-                std::int64_t value = co_await c.add(1);
-                ordered = ordered && value == last + 1;
-                last = value;
-                ++count;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            auto executor = co_await boost::asio::this_coro::executor;
+            client zk = co_await connect_to(victim.hosts(), 20s);
+            co_await zk.ensure_path("/folder");
+            counter c(zk, "/folder/c");
+            std::int64_t last = 0;
+            bool ordered = true;
+            bool stop = false;
+            bool stopped = false;
+            std::int64_t count = 0;
+            auto work = [&]() -> awaitable<void> {
+                while (!stop) {
+                    std::int64_t value = co_await c.add(1);
+                    ordered = ordered && value == last + 1;
+                    last = value;
+                    ++count;
+                }
+                stopped = true;
+            };
+            boost::asio::co_spawn(executor, work(), boost::asio::detached);
+            for (int i = 0; i < 3; ++i) {
+                std::int64_t before = count;
+                co_await eventually_async([&] { return count > before + 100; });
+                victim.kill();
+                victim.restart();
             }
-            stopped = true;
-        };
-        boost::asio::co_spawn(executor, work(), boost::asio::detached);
-        for (int i = 0; i < 3; ++i) {
             std::int64_t before = count;
             co_await eventually_async([&] { return count > before + 100; });
-            victim.kill();
-            victim.restart();
-        }
-        std::int64_t before = count;
-        co_await eventually_async([&] { return count > before + 100; });
-        stop = true;
-        co_await eventually_async([&] { return stopped; });
-        CHECK(ordered);
-        CHECK(count == last);
-        CHECK(std::stoll(admin(victim.port()).data("/folder/c")) == count);
-        co_await zk.close();
-    });
+            stop = true;
+            co_await eventually_async([&] { return stopped; });
+            CHECK(ordered);
+            CHECK(count == last);
+            CHECK(std::stoll(admin(victim.port()).data("/folder/c")) == count);
+            co_await zk.close();
+        },
+        90s);
 }
 
 TEST_CASE("counter: object or client goes first, with an update on its way") {

@@ -78,41 +78,45 @@ TEST_CASE("double barrier: a member that enters again does not count twice") {
         CAPTURE(static_cast<int>(format));
         server own(recipe_server_options());
         boost::asio::io_context context;
-        run(context, [&]() -> awaitable<void> {
-            fault_proxy proxy(own.port());
-            client zk = co_await connect_to(proxy.hosts());
-            double_barrier_options options;
-            options.compatibility = format;
-            double_barrier a(zk, "/b", 2, options);
-            pending_result<> first;
-            a.enter(first.handler());
-            co_await eventually_async([&] { return admin(own.port()).children("/b").size() == 1; });
-            co_await cut_off(zk, proxy);
-            first.cancel();
-            CHECK(co_await finished(first) == boost::asio::error::operation_aborted);
-            pending_result<> again;
-            a.enter(again.handler());
-            own.kill();
-            co_await eventually_async([&] { return zk.state() == session_state::lost; });
-            own.restart();  // which gives earlier sessions their whole timeout again
-            proxy.set_acceptance(acceptance::normal);
-            co_await eventually_async([&] { return zk.state() == session_state::connected; });
-            co_await settle(zk);
-            CHECK_FALSE(again.done());
-            // Once the earlier session has ended, it is one member, and a second one is let in with it.
-            co_await eventually_async([&] {
-                auto now = ephemerals(own.port());
-                return now.size() == 1 && now.begin()->second == zk.session_id();
-            });
-            CHECK_FALSE(again.done());
-            client other = co_await connect_to(own.hosts());
-            double_barrier b(other, "/b", 2, options);
-            co_await b.enter();
-            CHECK(!co_await finished(again));
-            co_await leave_together(a, b);
-            co_await zk.close(as_tuple());
-            co_await other.close();
-        });
+        run(
+            context,
+            [&]() -> awaitable<void> {
+                fault_proxy proxy(own.port());
+                client zk = co_await connect_to(proxy.hosts());
+                double_barrier_options options;
+                options.compatibility = format;
+                double_barrier a(zk, "/b", 2, options);
+                pending_result<> first;
+                a.enter(first.handler());
+                co_await eventually_async(
+                    [&] { return admin(own.port()).children("/b").size() == 1; });
+                co_await cut_off(zk, proxy);
+                first.cancel();
+                CHECK(co_await finished(first) == boost::asio::error::operation_aborted);
+                pending_result<> again;
+                a.enter(again.handler());
+                own.kill();
+                co_await eventually_async([&] { return zk.state() == session_state::lost; });
+                own.restart();  // which gives earlier sessions their whole timeout again
+                proxy.set_acceptance(acceptance::normal);
+                co_await eventually_async([&] { return zk.state() == session_state::connected; });
+                co_await settle(zk);
+                CHECK_FALSE(again.done());
+                // Once the earlier session has ended, it is one member, and a second one is let in with it.
+                co_await eventually_async([&] {
+                    auto now = ephemerals(own.port());
+                    return now.size() == 1 && now.begin()->second == zk.session_id();
+                });
+                CHECK_FALSE(again.done());
+                client other = co_await connect_to(own.hosts());
+                double_barrier b(other, "/b", 2, options);
+                co_await b.enter();
+                CHECK(!co_await finished(again));
+                co_await leave_together(a, b);
+                co_await zk.close(as_tuple());
+                co_await other.close();
+            },
+            90s);
         run_to_idle(context);
     }
 }
@@ -314,29 +318,32 @@ TEST_CASE("double barrier: cut again and again with one of two members nobody is
 TEST_CASE("double barrier: the server killed and restarted while waiting and while leaving") {
     server own(recipe_server_options());
     boost::asio::io_context context;
-    run(context, [&]() -> awaitable<void> {
-        client zk = co_await connect_to(own.hosts());
-        client other = co_await connect_to(own.hosts());
-        double_barrier a(zk, "/gate", 2);
-        double_barrier b(other, "/gate", 2);
-        pending_result<> a_in, b_in, a_out, b_out;
-        a.enter(a_in.handler());
-        co_await settle(zk);
-        own.kill();
-        b.enter(b_in.handler());
-        own.restart();
-        CHECK(!co_await finished(a_in));
-        CHECK(!co_await finished(b_in));
-        a.leave(a_out.handler());
-        co_await settle(zk);
-        own.kill();
-        own.restart();
-        b.leave(b_out.handler());
-        CHECK(!co_await finished(a_out));
-        CHECK(!co_await finished(b_out));
-        co_await zk.close(as_tuple());
-        co_await other.close();
-    });
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client zk = co_await connect_to(own.hosts(), steady_session);
+            client other = co_await connect_to(own.hosts(), steady_session);
+            double_barrier a(zk, "/gate", 2);
+            double_barrier b(other, "/gate", 2);
+            pending_result<> a_in, b_in, a_out, b_out;
+            a.enter(a_in.handler());
+            co_await settle(zk);
+            own.kill();
+            b.enter(b_in.handler());
+            own.restart();
+            CHECK(!co_await finished(a_in));
+            CHECK(!co_await finished(b_in));
+            a.leave(a_out.handler());
+            co_await settle(zk);
+            own.kill();
+            own.restart();
+            b.leave(b_out.handler());
+            CHECK(!co_await finished(a_out));
+            CHECK(!co_await finished(b_out));
+            co_await zk.close(as_tuple());
+            co_await other.close();
+        },
+        90s);
     run_to_idle(context);
 }
 

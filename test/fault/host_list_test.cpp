@@ -25,12 +25,6 @@ struct proxies {
     fault_proxy b{the_server().port()};
 };
 
-client_options brisk_options(const std::string& hosts) {
-    client_options options = quiet_options(hosts);
-    options.session_timeout = 2'000ms;
-    return options;
-}
-
 /// Long enough for a move: the client sends a request every 0.3 session timeouts, and moves within
 /// one.
 awaitable<void> time_to_move(client& zk) {
@@ -54,7 +48,7 @@ void with_proxies(Body body, std::chrono::milliseconds limit = 60s) {
     run(
         context,
         [&]() -> awaitable<void> {
-            client zk = co_await connected_client(brisk_options(rooted(both.a.hosts())));
+            client zk = co_await connected_client(quiet_options(rooted(both.a.hosts())));
             co_await body(zk, both);
             co_await zk.close(as_tuple());
         },
@@ -105,29 +99,32 @@ create_options fleeting() {
 TEST_CASE("set_hosts: a client whose server is in the new list stays") {
     boost::asio::io_context context;
     proxies both;
-    run(context, [&]() -> awaitable<void> {
-        client zk =
-            co_await connected_client(brisk_options(rooted(both.a.hosts() + "," + both.b.hosts())));
-        fault_proxy& home = both.a.sessions().empty() ? both.b : both.a;
-        fault_proxy& other = both.a.sessions().empty() ? both.a : both.b;
-        session_status before = zk.status();
-        co_await zk.set_hosts(rooted(home.hosts()));
-        CHECK(zk.hosts() == rooted(home.hosts()));
-        co_await time_to_move(zk);
-        CHECK(zk.status().revision == before.revision);
-        CHECK(other.statistics().connections_accepted == 0);
-        // The same list in another order, and with the same server twice.
-        co_await zk.set_hosts(rooted(home.hosts() + "," + home.hosts()));
-        co_await time_to_move(zk);
-        CHECK(zk.status().revision == before.revision);
-        // The next connection uses the new list.
-        home.cut();
-        co_await zk.next_state(before);
-        co_await reach(zk, session_state::connected);
-        CHECK(other.statistics().connections_accepted == 0);
-        CHECK(zk.generation() == 1);
-        co_await zk.close();
-    });
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client zk = co_await connected_client(
+                quiet_options(rooted(both.a.hosts() + "," + both.b.hosts())));
+            fault_proxy& home = both.a.sessions().empty() ? both.b : both.a;
+            fault_proxy& other = both.a.sessions().empty() ? both.a : both.b;
+            session_status before = zk.status();
+            co_await zk.set_hosts(rooted(home.hosts()));
+            CHECK(zk.hosts() == rooted(home.hosts()));
+            co_await time_to_move(zk);
+            CHECK(zk.status().revision == before.revision);
+            CHECK(other.statistics().connections_accepted == 0);
+            // The same list in another order, and with the same server twice.
+            co_await zk.set_hosts(rooted(home.hosts() + "," + home.hosts()));
+            co_await time_to_move(zk);
+            CHECK(zk.status().revision == before.revision);
+            // The next connection uses the new list.
+            home.cut();
+            co_await zk.next_state(before);
+            co_await reach(zk, session_state::connected);
+            CHECK(other.statistics().connections_accepted == 0);
+            CHECK(zk.generation() == 1);
+            co_await zk.close();
+        },
+        120s);
     run_to_idle(context);
 }
 
@@ -389,7 +386,7 @@ TEST_CASE("set_hosts: of a hundred clients only those move that have to, and the
             std::vector<client> clients;
             std::vector<std::int64_t> ids;
             for (int i = 0; i < 100; ++i) {
-                client zk = co_await connected_client(brisk_options(rooted(old_list)));
+                client zk = co_await connected_client(quiet_options(rooted(old_list)));
                 ids.push_back(zk.session_id());
                 clients.push_back(std::move(zk));
             }

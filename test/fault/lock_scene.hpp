@@ -14,8 +14,6 @@
 
 namespace corozk::testing {
 
-constexpr std::chrono::milliseconds steady_session{30'000};
-
 /// A stranger's, as good as any.
 inline const std::string some_guid = "0123456789abcdef0123456789abcdef";
 

@@ -31,6 +31,13 @@ std::vector<std::string> items_at(const std::string& path) {
     return items;
 }
 
+/// For one whose closing ends when the test wants it to.
+client_options doomed_options(const std::string& hosts) {
+    client_options options = options_for(hosts);
+    options.close_timeout = 10s;
+    return options;
+}
+
 /// Waits until of the queue `q` in this folder no claim, no record and no watch is left.
 boost::asio::awaitable<void> only_items_left(std::string folder) {
     co_await eventually_async([&] {
@@ -126,7 +133,9 @@ TEST_CASE("queue: closing the client waits until what nobody takes any more is b
         CAPTURE(destroyed);
         with_proxy([&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
             std::string folder = path + "/q";
-            client doomed = co_await connect_to(proxy.hosts());
+            auto executor = co_await boost::asio::this_coro::executor;
+            client_options options = doomed_options(proxy.hosts());
+            client doomed = co_await client::connect(executor, options);
             std::optional<queue> mine(std::in_place, doomed, folder);
             co_await mine->put("a");
             co_await mine->put("b");
@@ -203,7 +212,7 @@ TEST_CASE("queue: what happens to the requests that put an item back while the c
             auto executor = co_await boost::asio::this_coro::executor;
             const std::string folder = path + "/q";
             std::string log;
-            client_options options = options_for(proxy.hosts());
+            client_options options = doomed_options(proxy.hosts());
             options.logger =
                 logger(log_level::error, [&](log_level, std::string_view text) { log += text; });
             client doomed = co_await client::connect(executor, options);

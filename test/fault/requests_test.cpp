@@ -206,20 +206,22 @@ TEST_CASE("requests: the connection ends at each of them") {
     for (auto fault : {drop_request_and_cut, swallow_reply_and_cut, cut_after_reply}) {
         for (std::uint64_t k = 0; k <= requests; ++k) {
             INFO("request " << k);
-            with_proxy([&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
-                co_await prepare(zk, path);
-                proxy.reset_numbering();
-                if (k == 0) {
-                    requests = co_await play(zk, proxy, path);
-                    co_return;
-                }
-                rule_id rule = proxy.arm(at_request(k), fault());
-                co_await play(zk, proxy, path);
-                CHECK(proxy.fired(rule) == 1);
-                // The last response may have come before the end.
-                co_await eventually_async([&] { return zk.counters().connects == 2; });
-                co_await catch_up(zk, path);
-            });
+            with_proxy(
+                [&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+                    co_await prepare(zk, path);
+                    proxy.reset_numbering();
+                    if (k == 0) {
+                        requests = co_await play(zk, proxy, path);
+                        co_return;
+                    }
+                    rule_id rule = proxy.arm(at_request(k), fault());
+                    co_await play(zk, proxy, path);
+                    CHECK(proxy.fired(rule) == 1);
+                    // The last response may have come before the end.
+                    co_await eventually_async([&] { return zk.counters().connects == 2; });
+                    co_await catch_up(zk, path);
+                },
+                quiet_options("", steady_session_timeout));
         }
         CHECK(requests > 14);  // one for each kind
     }

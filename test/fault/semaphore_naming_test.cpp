@@ -201,26 +201,28 @@ TEST_CASE("semaphore naming: any child counts as a lease") {
 TEST_CASE("semaphore naming: a hundred local contenders share three permits") {
     compatibility naming = either_naming();
     CAPTURE(static_cast<int>(naming));
-    with_client([naming](client& zk, std::string path) -> awaitable<void> {
-        semaphore s(zk, path, 3, named(naming));
-        std::vector<std::unique_ptr<pending_result<ownership>>> all;
-        for (int i = 0; i < 100; ++i) {
-            all.push_back(std::make_unique<pending_result<ownership>>());
-            s.acquire(1, all.back()->handler());
-        }
-        std::size_t released = 0;
-        while (released < all.size()) {
-            auto granted = [&] { return all[released]->done(); };
-            co_await eventually_async(granted, 20s, "the next grant");
-            REQUIRE_FALSE(all[released]->error());
-            auto done =
-                std::count_if(all.begin(), all.end(), [](const auto& one) { return one->done(); });
-            CHECK(static_cast<std::size_t>(done) <= released + 3);
-            co_await all[released]->value().release();
-            ++released;
-        }
-        co_await all_are_free(path, naming, 3);
-    });
+    with_client(
+        [naming](client& zk, std::string path) -> awaitable<void> {
+            semaphore s(zk, path, 3, named(naming));
+            std::vector<std::unique_ptr<pending_result<ownership>>> all;
+            for (int i = 0; i < 100; ++i) {
+                all.push_back(std::make_unique<pending_result<ownership>>());
+                s.acquire(1, all.back()->handler());
+            }
+            std::size_t released = 0;
+            while (released < all.size()) {
+                auto granted = [&] { return all[released]->done(); };
+                co_await eventually_async(granted, 20s, "the next grant");
+                REQUIRE_FALSE(all[released]->error());
+                auto done = std::count_if(
+                    all.begin(), all.end(), [](const auto& one) { return one->done(); });
+                CHECK(static_cast<std::size_t>(done) <= released + 3);
+                co_await all[released]->value().release();
+                ++released;
+            }
+            co_await all_are_free(path, naming, 3);
+        },
+        90s);
 }
 
 TEST_CASE("semaphore naming: what the others do not know is refused") {

@@ -20,7 +20,7 @@ TEST_CASE("two-phase commit: a site cut off learns the decision that was made wi
     boost::asio::io_context context;
     fault_proxy proxy(shared_server().port());
     run(context, [&]() -> awaitable<void> {
-        client zk = co_await connect_to(proxy.hosts());
+        client zk = co_await connect_to(proxy.hosts(), steady_session);
         client clean = co_await one_more_client();
         std::string path = fresh_path();
         two_sites tx(clean, zk, clean, path, commit_form::coordinator);
@@ -45,7 +45,7 @@ TEST_CASE("two-phase commit: a site cut off learns the decision that was made wi
         co_await mine2.join();
         rule_id rule = proxy.arm(at_op(op_code::get_data).under(second + "/decision"),
                                  drop_request_and_cut().then_refuse());
-        auto [ec, o] = co_await mine2.vote_for(commit_vote::commit, 200ms, as_tuple());
+        auto [ec, o] = co_await mine2.vote_for(commit_vote::commit, 2s, as_tuple());
         CHECK(proxy.fired(rule) == 1);
         CHECK(ec == errc::in_doubt);
         proxy.set_acceptance(acceptance::normal);
@@ -60,25 +60,28 @@ TEST_CASE("two-phase commit: a site cut off learns the decision that was made wi
 
 TEST_CASE("two-phase commit: a deadline without a connection: in doubt only if a vote was sent") {
     for (commit_form form : commit_forms) {
-        with_proxy([form](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
-            client clean = co_await one_more_client();
-            commit_coordinator c(clean, path, with_form(form));
-            co_await c.begin(alone, "");
-            commit_site mine(zk, path, "mine");
-            co_await mine.join();
-            // The vote is applied; its answer and the connection are gone.
-            proxy.arm(at_op(op_code::multi), swallow_reply_and_cut().then_refuse());
-            auto [ec, o] = co_await mine.vote_for(commit_vote::commit, 200ms, as_tuple());
-            CHECK(ec == errc::in_doubt);
-            CHECK(observer().data(path + "/site-mine") == "commit");
-            outcome_result deciding;
-            c.decide(deciding.handler());
-            proxy.set_acceptance(acceptance::normal);
-            o = co_await mine.wait_outcome();
-            CHECK(o.committed);
-            CHECK(!co_await finished(deciding));
-            co_await clean.close();
-        });
+        with_proxy(
+            [form](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+                client clean = co_await one_more_client();
+                commit_coordinator c(clean, path, with_form(form));
+                co_await c.begin(alone, "");
+                commit_site mine(zk, path, "mine");
+                co_await mine.join();
+                // The vote is applied; its answer and the connection are gone.
+                proxy.arm(at_op(op_code::multi), swallow_reply_and_cut().then_refuse());
+                auto [ec, o] = co_await mine.vote_for(commit_vote::commit, 2s, as_tuple());
+                CHECK(ec == errc::in_doubt);
+                CHECK(observer().data(path + "/site-mine") == "commit");
+                outcome_result deciding;
+                c.decide(deciding.handler());
+                proxy.set_acceptance(acceptance::normal);
+                o = co_await mine.wait_outcome();
+                CHECK(o.committed);
+                CHECK(!co_await finished(deciding));
+                co_await clean.close();
+            },
+            run_limit,
+            steady_session);
     }
 }
 
@@ -204,27 +207,30 @@ TEST_CASE("two-phase commit: begun in doubt, and the server of the next session 
 TEST_CASE("two-phase commit: the server killed and restarted between the votes") {
     server own(recipe_server_options());
     boost::asio::io_context context;
-    run(context, [&]() -> awaitable<void> {
-        for (commit_form form : commit_forms) {
-            client zk = co_await connect_to(own.hosts());
-            std::string path = form == commit_forms[0] ? "/first" : "/second";
-            two_sites tx(zk, zk, zk, path, form);
-            co_await tx.begin();
-            outcome_result deciding, mine_votes;
-            tx.coordinator->decide(deciding.handler());
-            tx.mine.vote(commit_vote::commit, mine_votes.handler());
-            co_await settle(zk);
-            own.kill();
-            own.restart();
-            commit_outcome o = co_await tx.other.vote(commit_vote::commit);
-            CHECK(!co_await finished(deciding));
-            CHECK(!co_await finished(mine_votes));
-            CHECK(o.committed == deciding.value().committed);
-            CHECK(o.committed == mine_votes.value().committed);
-            CHECK(o.committed);
-            co_await zk.close(as_tuple());
-        }
-    });
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            for (commit_form form : commit_forms) {
+                client zk = co_await connect_to(own.hosts(), steady_session);
+                std::string path = form == commit_forms[0] ? "/first" : "/second";
+                two_sites tx(zk, zk, zk, path, form);
+                co_await tx.begin();
+                outcome_result deciding, mine_votes;
+                tx.coordinator->decide(deciding.handler());
+                tx.mine.vote(commit_vote::commit, mine_votes.handler());
+                co_await settle(zk);
+                own.kill();
+                own.restart();
+                commit_outcome o = co_await tx.other.vote(commit_vote::commit);
+                CHECK(!co_await finished(deciding));
+                CHECK(!co_await finished(mine_votes));
+                CHECK(o.committed == deciding.value().committed);
+                CHECK(o.committed == mine_votes.value().committed);
+                CHECK(o.committed);
+                co_await zk.close(as_tuple());
+            }
+        },
+        90s);
     run_to_idle(context);
 }
 

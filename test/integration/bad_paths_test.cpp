@@ -18,29 +18,32 @@ using namespace corozk::testing;
 using namespace std::chrono_literals;
 
 TEST_CASE("bad paths: refused by every operation of every recipe, and nothing is sent") {
-    with_client([](client& zk, std::string) -> awaitable<void> {
-        for (std::string path : {"",
-                                 "/",
-                                 "relative",
-                                 "/trailing/",
-                                 "/a//b",
-                                 "/a/../b",
-                                 "/a/.",
-                                 "/a\x01"
-                                 "b"}) {
-            CAPTURE(path);
-            auto before = zk.counters().requests;
-            every_operation all(zk, path);
-            all.ask_all(path == "/");
-            co_await eventually_async([&] { return all.complete(); });
-            for (const auto& [operation, answer] : all.answers()) {
-                INFO(operation);
-                CHECK(answer == errc::bad_path);
+    with_client(
+        [](client& zk, std::string) -> awaitable<void> {
+            for (std::string path : {"",
+                                     "/",
+                                     "relative",
+                                     "/trailing/",
+                                     "/a//b",
+                                     "/a/../b",
+                                     "/a/.",
+                                     "/a\x01"
+                                     "b"}) {
+                CAPTURE(path);
+                auto before = zk.counters().requests;
+                every_operation all(zk, path);
+                all.ask_all(path == "/");
+                co_await eventually_async([&] { return all.complete(); });
+                for (const auto& [operation, answer] : all.answers()) {
+                    INFO(operation);
+                    CHECK(answer == errc::bad_path);
+                }
+                CHECK(all.asked() > 50);
+                CHECK(zk.counters().requests == before);
             }
-            CHECK(all.asked() > 50);
-            CHECK(zk.counters().requests == before);
-        }
-    });
+        },
+        run_limit,
+        steady_session_timeout);
 }
 
 TEST_CASE("closed client: every operation of every recipe says that, and sends nothing") {
@@ -235,7 +238,7 @@ void with_log(Body body) {
     boost::asio::io_context context;
     std::string log;
     run(context, [&]() -> awaitable<void> {
-        client_options options = quiet_options(the_hosts());
+        client_options options = quiet_options(the_hosts(), steady_session_timeout);
         options.logger = logger(log_level::warning, [&](log_level, std::string_view text) {
             log += std::string(text) + "\n";
         });

@@ -756,7 +756,7 @@ TEST_CASE("cache: a call ends at its deadline where a copy cannot catch up") {
         lock exclusive(zk, path);
         // What the cache reads after the contender's node was made is held up.
         auto rule = proxy.arm(at_op(op_code::get_data), hold_request());
-        auto [ec, held] = co_await exclusive.acquire_for(500ms, as_tuple());
+        auto [ec, held] = co_await exclusive.acquire_for(2s, as_tuple());
         CHECK_FALSE(ec);
         CHECK(held.valid());
         CHECK(proxy.fired(rule) == 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recursive watch of caches: what it costs, and servers that have none.
+// ctest: TIMEOUT 600
 #include "old_server.hpp"
 #include "pending_result.hpp"
 #include <corozk/recipe/cache.hpp>
@@ -98,7 +99,8 @@ TEST_CASE("cache: a large tree costs one watch, and a change one read") {
                 [&] { return watch_count(shared_server().port()) == before; });
             co_await zk.erase_tree(path);
         },
-        60s);
+        180s,
+        steady_session);
 }
 
 TEST_CASE("cache: at a server without recursive watches there are one-shot watches") {

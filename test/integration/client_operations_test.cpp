@@ -3,6 +3,10 @@
 // ctest: CHROOT TIMEOUT 240
 #include "client_fixture.hpp"
 #include <corozk/client.hpp>
+#include <corozk/persistent_watch.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -168,6 +172,13 @@ TEST_CASE("create: what the server refuses") {
         options.acl = &senseless;
         auto refused = co_await zk.create(path + "/b", "", options, as_tuple());
         CHECK(std::get<0>(refused) == zk_errc::invalid_acl);
+        const acl nobody;
+        options.acl = &nobody;
+        auto closed = co_await zk.create(path + "/b", "", options, as_tuple());
+        CHECK(std::get<0>(closed) == zk_errc::invalid_acl);
+        auto ensured = co_await zk.ensure_path(path + "/b", options, as_tuple());
+        CHECK(std::get<0>(ensured) == zk_errc::invalid_acl);
+        CHECK_FALSE(co_await zk.exists(path + "/b"));
     });
 }
 
@@ -965,6 +976,29 @@ TEST_CASE("watch: who waits while it is dropped is told") {
         CHECK(ec == boost::asio::error::operation_aborted);
         co_await let_others_run();
         CHECK(waiting.calls() == 1);
+        // A coroutine's own `next` keeps a reference to the implementation.
+        auto executor = co_await boost::asio::this_coro::executor;
+        auto dropped = [&](auto& w) -> awaitable<void> {
+            error_code ended;
+            bool done = false;
+            auto wait = [&]() -> awaitable<void> {
+                auto [end, event] = co_await w.next(as_tuple());
+                ended = end;
+                done = true;
+            };
+            boost::asio::co_spawn(executor, wait, boost::asio::detached);
+            co_await let_others_run();
+            CHECK_FALSE(done);
+            w = {};
+            co_await eventually_async([&] { return done; });
+            CHECK(ended == boost::asio::error::operation_aborted);
+            co_await settle(zk);
+            CHECK(zk.counters().watches == 0);
+        };
+        watched_data w = co_await zk.watch_data(path);
+        co_await dropped(w.changed);
+        persistent_watch p = co_await zk.add_watch(path, watch_mode::persistent);
+        co_await dropped(p);
         // An empty one has nothing to wait for.
         watch none;
         auto [nothing, event] = co_await none.next(as_tuple());

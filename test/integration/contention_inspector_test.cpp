@@ -67,6 +67,24 @@ TEST_CASE("contention_inspector: sees and breaks the contenders of every recipe 
     });
 }
 
+TEST_CASE("contention_inspector: leases of Curator's semaphore, below its parent znode") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        semaphore_options options;
+        options.compatibility = compatibility::curator;
+        semaphore p(zk, path, 2, options);
+        ownership a = co_await p.acquire();
+        ownership b = co_await p.acquire();
+        contention_inspector line(zk, path);
+        std::vector<contender_info> found = co_await line.contenders();
+        REQUIRE(found.size() == 2);
+        CHECK(found[0].holds);
+        CHECK(found[1].holds);
+        CHECK(found[0].path == a.path());
+        co_await line.break_contender(b.path());
+        CHECK(co_await b.wait_lost() == errc::ownership_lost);
+    });
+}
+
 TEST_CASE("contention_inspector: asks first; a holder that hears it is not broken") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         lock l(zk, path);
@@ -89,18 +107,19 @@ TEST_CASE("contention_inspector: cancelled while it waits, it breaks nobody and 
     with_client([](client& zk, std::string path) -> awaitable<void> {
         client other = co_await one_more_client();
         lock l(zk, path);
-        co_await settle(zk);
-        const std::int64_t before = watch_count(shared_server().port()) + 1;
+        auto watches = [&](std::size_t count) {
+            return [&path, count] { return watches_below(path) == count; };
+        };
         ownership held = co_await l.acquire();
-        co_await watches_at_server(before);  // its own, once it has held for a while
+        co_await eventually_async(watches(1));  // its own, once it has held for a while
         contention_inspector line(other, path);
         pending_result<bool> asked;
         line.insist_on_release(held.path(), time_limit::for_ever(), asked.handler());
         co_await held.wait_release_requested();
-        co_await watches_at_server(before + 1);
+        co_await eventually_async(watches(2));
         asked.cancel();
         CHECK(co_await finished(asked) == boost::asio::error::operation_aborted);
-        co_await watches_at_server(before);
+        co_await eventually_async(watches(1));
         CHECK(held.valid());
         co_await other.close();
     });

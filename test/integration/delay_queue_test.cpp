@@ -119,52 +119,55 @@ TEST_CASE("delay queue: who waits is woken by what is due earlier") {
 }
 
 TEST_CASE("delay queue: a taker's clock that jumps shifts items, and does nothing else") {
-    with_client([](client& zk, std::string path) -> awaitable<void> {
-        hand_clock wall;
-        hand_clock takers;
-        delay_queue producer(zk, path + "/q", queue_options(), wall.reader());
-        delay_queue q(zk, path + "/q", queue_options(), takers.reader());
-        co_await producer.put("a", 1h);
-        co_await producer.put("b", 2h);
-        pending_result<queue_item> first;
-        q.take(first.handler());
-        co_await watches_at_server(1);
+    with_client(
+        [](client& zk, std::string path) -> awaitable<void> {
+            hand_clock wall;
+            hand_clock takers;
+            delay_queue producer(zk, path + "/q", queue_options(), wall.reader());
+            delay_queue q(zk, path + "/q", queue_options(), takers.reader());
+            co_await producer.put("a", 1h);
+            co_await producer.put("b", 2h);
+            pending_result<queue_item> first;
+            q.take(first.handler());
+            co_await watches_at_server(1);
 
-        // Back, and forth again, but not far enough: it goes on waiting, and asks the server nothing.
-        auto requests = zk.counters().requests;
-        takers.turn(-48h);
-        co_await q.size();
-        takers.turn(48h + 59min);
-        co_await q.size();
-        CHECK_FALSE(first.done());
-        CHECK(zk.counters().requests - requests == 2);
+            // Back, and forth again, but not far enough: it goes on waiting, and asks the server nothing.
+            auto requests = zk.counters().requests;
+            takers.turn(-48h);
+            co_await q.size();
+            takers.turn(48h + 59min);
+            co_await q.size();
+            CHECK_FALSE(first.done());
+            CHECK(zk.counters().requests - requests == 2);
 
-        // Ahead: a second later at most it has noticed.
-        takers.turn(1min);
-        CHECK(!co_await finished(first));
-        CHECK(first.value().data == "a");
+            // Ahead: a second later at most it has noticed.
+            takers.turn(1min);
+            CHECK(!co_await finished(first));
+            CHECK(first.value().data == "a");
 
-        // What was due is not due any more, and comes when the clock says so again.
-        takers.turn(1h);
-        queue_item item = co_await q.peek();
-        CHECK(item.data == "b");
-        takers.turn(-1ms);
-        auto [ec, none] = co_await q.try_take(as_tuple());
-        CHECK(ec == errc::would_block);
-        takers.turn(1ms);
-        item = co_await q.try_take();
-        CHECK(item.data == "b");
+            // What was due is not due any more, and comes when the clock says so again.
+            takers.turn(1h);
+            queue_item item = co_await q.peek();
+            CHECK(item.data == "b");
+            takers.turn(-1ms);
+            auto [ec, none] = co_await q.try_take(as_tuple());
+            CHECK(ec == errc::would_block);
+            takers.turn(1ms);
+            item = co_await q.try_take();
+            CHECK(item.data == "b");
 
-        // A producer's clock that goes back puts before what is there.
-        co_await producer.put("c", 0s);
-        wall.turn(-1h);
-        co_await producer.put("d", 0s);
-        item = co_await q.take();
-        CHECK(item.data == "d");
-        item = co_await q.take();
-        CHECK(item.data == "c");
-        CHECK(observer().children(path + "/q").empty());
-    });
+            // A producer's clock that goes back puts before what is there.
+            co_await producer.put("c", 0s);
+            wall.turn(-1h);
+            co_await producer.put("d", 0s);
+            item = co_await q.take();
+            CHECK(item.data == "d");
+            item = co_await q.take();
+            CHECK(item.data == "c");
+            CHECK(observer().children(path + "/q").empty());
+        },
+        run_limit,
+        steady_session);
 }
 
 TEST_CASE("delay queue: one listing for each item that is waited for, and none for the time") {

@@ -110,4 +110,28 @@ TEST_CASE("name service: follow and await a name") {
     });
 }
 
+TEST_CASE("name service: what is cancelled in an outage is not sent after it") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        name_service names(zk, path);
+        co_await names.register_name("a", "1");
+        proxy.set_acceptance(acceptance::not_listening);
+        proxy.cut();
+        co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+        pending_result<> removed, added;
+        names.unregister("a", removed.handler());
+        names.register_name("b", "1", added.handler());
+        removed.cancel(boost::asio::cancellation_type::terminal);
+        added.cancel(boost::asio::cancellation_type::terminal);
+        CHECK(co_await finished(removed) == boost::asio::error::operation_aborted);
+        CHECK(co_await finished(added) == boost::asio::error::operation_aborted);
+        proxy.set_acceptance(acceptance::normal);
+        co_await eventually_async([&] { return zk.state() == session_state::connected; });
+        co_await settle(zk);
+        auto kept = co_await zk.exists(path + "/a");
+        CHECK(kept);
+        auto made = co_await zk.exists(path + "/b");
+        CHECK_FALSE(made);
+    });
+}
+
 }  // namespace corozk::testing::name_service_test

@@ -391,7 +391,7 @@ TEST_CASE("optimistic transaction: deadlines") {
         boost::asio::steady_timer never(executor, boost::asio::steady_timer::time_point::max());
         bool ended = false;
         auto sleeps = [&](transaction_attempt& attempt) -> awaitable<void> {
-            co_await add_one(attempt, path + "/n");
+            attempt.set(path + "/n", "late");
             co_await never.async_wait(as_tuple());
             ended = true;
         };
@@ -414,14 +414,14 @@ TEST_CASE("optimistic transaction: deadlines") {
             co_await add_one(attempt, path + "/n");
             observer().set(path + "/n", "7");
         };
-        late = co_await error_of(t.run_for(milliseconds(200), loses));
+        late = co_await error_of(t.run_for(milliseconds(2'000), loses));
         // Perhaps the last transaction had no response yet.
         CHECK((late == errc::deadline_exceeded || late == zk_errc::connection_loss));
         CHECK(data_of(path + "/n") == "7");
 
         // While the response is awaited: unknown.
         auto rule = proxy.arm(at_op(wire::multi), hold_reply());
-        late = co_await error_of(t.run_for(milliseconds(200), body));
+        late = co_await error_of(t.run_for(milliseconds(2'000), body));
         CHECK(late == zk_errc::connection_loss);
         CHECK(proxy.fired(rule) == 1);
         proxy.release(rule);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading through what is owned, where the owner's server lags behind: an ensemble of three in
-// which the first member hears of nothing for as long as the test wants. ctest: PROCESSORS 2
+// which the first member hears of nothing for as long as the test wants.
+// ctest: PROCESSORS 2
 #include "pending_result.hpp"
 #include <corozk/recipe/lock.hpp>
 #include <corozk/testing/ensemble.hpp>
@@ -50,7 +51,11 @@ public:
     }
 
     server& lagging() { return (*all_)[0]; }
-    server& current() { return (*all_)[*all_->leader()]; }
+    server& current() {
+        auto leader = all_->leader();
+        REQUIRE(leader);
+        return (*all_)[*leader];
+    }
 
 private:
     std::map<std::size_t, std::unique_ptr<stream_proxy>> proxies_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// ctest: TIMEOUT 600
 #include "pending_result.hpp"
 #include <corozk/recipe/persistent_node.hpp>
 #include <corozk/testing/raw_session.hpp>
@@ -155,7 +156,7 @@ TEST_CASE("persistent node: kept over sessions, with the latest data") {
         node.set_data("2", changing.handler());
         if (mode == create_mode::persistent)
             observer().erase(path);
-        co_await settle(zk);
+        co_await eventually_async([&] { return zk.state() != session_state::connected; });
         proxy.set_acceptance(acceptance::normal);
         CHECK(!co_await finished(changing));
         CHECK(observer().data(path) == "2");

@@ -113,46 +113,48 @@ TEST_CASE("queue: one listing serves many takes") {
 }
 
 TEST_CASE("queue: several processes drain one") {
-    with_client([](client& zk, std::string path) -> awaitable<void> {
-        auto executor = co_await boost::asio::this_coro::executor;
-        queue producer(zk, path + "/q");
-        std::vector<client> clients;
-        std::vector<std::unique_ptr<queue>> queues;
-        for (int i = 0; i < 4; ++i) {
-            client next = co_await one_more_client();
-            clients.push_back(std::move(next));
-            queues.push_back(std::make_unique<queue>(clients.back(), path + "/q"));
-        }
-        std::set<std::string> all;
-        for (bool consuming : {false, true}) {
-            std::vector<std::string> items;
-            for (int i = 0; i < 400; ++i)
-                items.push_back(std::to_string(i));
-            co_await producer.put_many(items);
-            std::vector<std::string> taken;
-            int left = 4 * 5;
-            for (auto& q : queues) {
-                for (int i = 0; i < 5; ++i) {
-                    if (consuming) {
-                        boost::asio::co_spawn(
-                            executor, drain(*q, taken, left), boost::asio::detached);
-                    } else {
-                        boost::asio::co_spawn(
-                            executor, take_many(*q, taken, 20, left), boost::asio::detached);
+    with_client(
+        [](client& zk, std::string path) -> awaitable<void> {
+            auto executor = co_await boost::asio::this_coro::executor;
+            queue producer(zk, path + "/q");
+            std::vector<client> clients;
+            std::vector<std::unique_ptr<queue>> queues;
+            for (int i = 0; i < 4; ++i) {
+                client next = co_await one_more_client();
+                clients.push_back(std::move(next));
+                queues.push_back(std::make_unique<queue>(clients.back(), path + "/q"));
+            }
+            std::set<std::string> all;
+            for (bool consuming : {false, true}) {
+                std::vector<std::string> items;
+                for (int i = 0; i < 400; ++i)
+                    items.push_back(std::to_string(i));
+                co_await producer.put_many(items);
+                std::vector<std::string> taken;
+                int left = 4 * 5;
+                for (auto& q : queues) {
+                    for (int i = 0; i < 5; ++i) {
+                        if (consuming) {
+                            boost::asio::co_spawn(
+                                executor, drain(*q, taken, left), boost::asio::detached);
+                        } else {
+                            boost::asio::co_spawn(
+                                executor, take_many(*q, taken, 20, left), boost::asio::detached);
+                        }
                     }
                 }
+                co_await eventually_async([&] { return left == 0; }, 60s);
+                // Who found nothing to claim left the rest to those who had claimed it.
+                CHECK(taken.size() == 400);
+                CHECK(std::set<std::string>(taken.begin(), taken.end()).size() == 400);
+                CHECK(observer().children(path + "/q").empty());
             }
-            co_await eventually_async([&] { return left == 0; });
-            // Who found nothing to claim left the rest to those who had claimed it.
-            CHECK(taken.size() == 400);
-            CHECK(std::set<std::string>(taken.begin(), taken.end()).size() == 400);
-            CHECK(observer().children(path + "/q").empty());
-        }
-        queues.clear();
-        for (client& c : clients)
-            co_await c.close();
-        co_await watches_at_server(0);
-    });
+            queues.clear();
+            for (client& c : clients)
+                co_await c.close();
+            co_await watches_at_server(0);
+        },
+        150s);
 }
 
 TEST_CASE("queue: a window of the first items") {

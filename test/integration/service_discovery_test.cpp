@@ -391,11 +391,10 @@ TEST_CASE("service discovery: endpoints are connected to, and say of which insta
         auto executor = co_await boost::asio::this_coro::executor;
         tcp::acceptor acceptor(executor, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0));
         const std::uint16_t open = acceptor.local_endpoint().port();
-        std::uint16_t closed = 0;
-        {
-            tcp::acceptor gone(executor, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0));
-            closed = gone.local_endpoint().port();
-        }
+        // Nobody else gets this port meanwhile, and nobody listens there.
+        tcp::acceptor silent(executor, tcp::v4());
+        silent.bind(tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0));
+        const std::uint16_t closed = silent.local_endpoint().port();
         service_discovery discovery(zk, path);
         service_provider provider(zk, path, "web");
         pending_result<service_endpoints> waiting;

@@ -23,7 +23,9 @@
 #include <fcntl.h>
 #include <openssl/ssl.h>
 #include <pthread.h>
+#include <sys/socket.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 #endif
 
@@ -44,6 +46,16 @@ constexpr auto in_tuple = asio::as_tuple(asio::use_awaitable);
 template <class Socket>
 void keep_from_children(Socket& socket) {
     ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
+}
+
+/// As `open`, also if another thread starts one at that moment.
+void open_for_us(tcp::socket& socket, const tcp& protocol) {
+    const int fd = ::socket(protocol.family(), protocol.type() | SOCK_CLOEXEC, protocol.protocol());
+    boost::system::error_code failed;  // said by the connecting
+    if (fd >= 0)
+        socket.assign(protocol, fd, failed);
+    if (failed)
+        ::close(fd);
 }
 
 /// Both ends of a connection.
@@ -146,9 +158,8 @@ private:
     }
 
     asio::awaitable<void> serve(both link) {
-        boost::system::error_code ignored;  // said by the connecting
-        link->server.open(behind_.protocol(), ignored);
-        keep_from_children(link->server);
+        boost::system::error_code ignored;
+        open_for_us(link->server, behind_.protocol());
         auto [refused] = co_await link->server.async_connect(behind_, in_tuple);
         if (refused)
             co_return link->reset();

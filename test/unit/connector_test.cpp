@@ -377,6 +377,28 @@ TEST_CASE("connector: known addresses are used when a look-up is slow or fails")
     }
 }
 
+TEST_CASE("connector: an address that is not its name's any more is not tried") {
+    bench b("zk");
+    b.start();
+    b.begin_round();
+    b.resolve();
+    b.machine.resolved(0, "", {make_address("10.0.0.1"), make_address("10.0.0.2")});
+    b.attempt();
+    b.machine.established(4s, false, b.now);
+    b.machine.connection_lost(b.now);
+    b.begin_round();
+    b.resolve();
+    b.waits();
+    b.pass();
+    const auto first = b.attempt();
+    b.machine.resolved(0, "", {first.address(), make_address("10.0.0.3")});
+    b.refuse();
+    CHECK(b.attempt() == at("10.0.0.3"));
+    CHECK(b.machine.servers().name_of(at("10.0.0.3")) == "zk");
+    b.refuse();
+    CHECK(b.waits());
+}
+
 TEST_CASE("connector: a known address is tried although others were, while a look-up is slow") {
     bench b("10.0.0.1,zk");
     b.start();

@@ -438,7 +438,7 @@ struct one_session {
         return m;
     }
     member& placed(std::int32_t sequence, std::int64_t czxid = 0) {
-        member& m = come(sequence, czxid);
+        member& m = come(sequence, czxid != 0 ? czxid : sequence);
         view.placed(m, m.name);
         return m;
     }
@@ -591,7 +591,7 @@ TEST_CASE("contention queue: all readers behind a writer are proved together") {
     s.entered();
     std::vector<local_node*> readers;
     auto placed = [&s](std::int32_t sequence, std::uint8_t kind) -> member& {
-        member& m = s.come(sequence, 0);
+        member& m = s.come(sequence, sequence);
         m.kind = kind;
         m.name = node_name_of(s.settings, s.ours, m, sequence);
         s.view.placed(m, m.name);
@@ -614,6 +614,33 @@ TEST_CASE("contention queue: all readers behind a writer are proved together") {
         REQUIRE(s.view.next(s.facts).who == readers[i]);
     placed(101, write_kind);
     CHECK(s.to_prove().empty());
+}
+
+TEST_CASE("contention queue: a reader behind one that may belong to a deleted parent lists") {
+    one_session s(the_shared_rule);
+    s.entered();
+    auto come = [&s](std::int32_t sequence, std::int64_t czxid) -> member& {
+        member& m = s.come(sequence, czxid);
+        m.kind = read_kind;
+        m.name = node_name_of(s.settings, s.ours, m, sequence);
+        return m;
+    };
+    member& first = come(0, 100);
+    s.view.placed(first, first.name);
+    s.listed({first.name});
+    s.facts.exists = true;
+    REQUIRE(s.view.next(s.facts).who == &first);
+    // Elsewhere the parent was deleted and made again, with a writer whose sequence is 0.
+    member& second = come(1, 200);
+    SECTION("nothing shows that the first one is there: a listing would show the writer") {
+        s.view.placed(second, second.name);
+        CHECK(s.next() == "list");
+        CHECK(s.listed({s.name_of(0), second.name}) == std::vector<local_node*>{&first});
+    }
+    SECTION("a watch shows it") {
+        s.view.placed(second, second.name, [](const local_node&) { return true; });
+        CHECK(s.view.next(s.facts).who == &second);
+    }
 }
 
 TEST_CASE(
@@ -811,6 +838,8 @@ TEST_CASE("contention queue: creates in order, and one search for those whose an
     CHECK(creation.next_search().empty());
     creation.again(first);
     CHECK(creation.answered(first, zk_errc::no_node, 0) == step::make_parent);
+    creation.again(first);
+    CHECK(creation.answered(first, zk_errc::throttled, 0) == step::again);
     creation.again(first);
     first.state = local_node::stage_type::unwanted;
     CHECK(creation.answered(first, zk_errc::no_node, 0) == step::fail);

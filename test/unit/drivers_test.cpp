@@ -149,7 +149,7 @@ TEST_CASE("guaranteed delete: repeated for as long as the session lives, and no 
 TEST_CASE("delete exactly one: after a lost answer another node of the name is left alone") {
     scripted_port p;
     bool erased = false;
-    driven run(p, detail::erase_one(p, "/a", erased));
+    driven run(p, detail::erase_one(p, nullptr, "/a", erased));
     auto exists = [&](std::int64_t czxid) {
         while (p.asked().starts_with("sync"))
             p.answer();
@@ -171,6 +171,24 @@ TEST_CASE("delete exactly one: after a lost answer another node of the name is l
     REQUIRE(run.ended());
     CHECK(!run.error());
     CHECK(erased);
+    CHECK(p.asked().empty());
+}
+
+TEST_CASE("delete exactly one: requests belong to the user's call") {
+    scripted_port p;
+    bool erased = false;
+    detail::user_call<> call(p, [](error_code) {});
+    driven run(p, detail::erase_one(p, &call, "/a", erased));
+    CHECK(p.front().wanted());
+    p.answer();  // sync
+    REQUIRE(p.asked() == "exists /a");
+    p.answer();
+    REQUIRE(p.asked() == "erase /a");
+    CHECK(p.front().wanted());
+    call.fail(boost::asio::error::operation_aborted);
+    CHECK_FALSE(p.front().wanted());
+    p.answer(boost::asio::error::operation_aborted);
+    REQUIRE(run.ended());
     CHECK(p.asked().empty());
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "recipe/two_phase_commit/decision.hpp"
 #include "recipe/two_phase_commit/rule.hpp"
 
 #include <catch2/catch.hpp>
@@ -166,6 +167,22 @@ TEST_CASE("two-phase commit: nodes") {
     CHECK(site_node("/app/tx", "a") == "/app/tx/site-a");
     CHECK(done_node("/app/tx", "a") == "/app/tx/done-a");
     CHECK(decision_node("/app/tx") == "/app/tx/decision");
+}
+
+TEST_CASE("two-phase commit: votes are due early enough to write the decision") {
+    using namespace std::chrono_literals;
+    const time_point begin(1h);
+    auto due = [&](time_limit limit) { return decision_times(limit, begin).votes_due - begin; };
+    auto over = [&](time_limit limit) { return decision_times(limit, begin).deadline - begin; };
+    for (auto brief : {0ms, 30ms, 200ms}) {
+        CHECK(over(brief) == 200ms);
+        CHECK(due(brief) == 150ms);
+    }
+    CHECK(over(2s) == 2s);
+    CHECK(due(2s) == 1'500ms);
+    CHECK(over(1h) == 1h);
+    CHECK(due(1h) == 1h - 1s);
+    CHECK(decision_times(time_limit::for_ever(), begin).votes_due == no_deadline);
 }
 
 }  // namespace corozk::testing::two_phase_commit_test

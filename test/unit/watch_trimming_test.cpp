@@ -96,6 +96,15 @@ TEST_CASE("watch trimming: what cannot be removed now is due after the next conn
     CHECK(w.unused(kind::data, "/a", true));
 }
 
+TEST_CASE("watch trimming: a removal that was too much for the server is due again") {
+    watch_trimming w;
+    w.armed(kind::data, "/a", 1, nullptr);
+    CHECK(w.unused(kind::data, "/a", true));
+    w.removed(kind::data, "/a", zk_errc::throttled);
+    CHECK(w.take_retry() == watch_trimming::key{"/a", kind::data});
+    CHECK(w.unused(kind::data, "/a", true));
+}
+
 TEST_CASE("watch trimming: a retry that is overtaken by another loss is not lost") {
     watch_trimming w;
     for (auto path : {"/a", "/b"}) {

@@ -32,8 +32,8 @@ task<> wait_driver(std::shared_ptr<barrier_impl> self,
     watch_signal changed(wake);
     waiting_call<> call(*self, std::move(handler), wake, limit.from(p.now()));
     session_signal session(p, wake);
-    std::uint64_t synced_in =
-        0;  // the session whose server knows of barriers that were seen before
+    // The session whose server has what was seen before.
+    std::uint64_t synced_in = 0;
     while (!call.over()) {
         changed.disarm();
         request look(p, op_code::get, self->path());
@@ -48,8 +48,6 @@ task<> wait_driver(std::shared_ptr<barrier_impl> self,
                 co_await wake.wait();  // until there is a quorum
             continue;
         }
-        if (look.sent_in != 0 && look.sent_in != generation)
-            continue;  // in another session than the sync
         synced_in = generation;
         switch (decide_barrier_wait(ec)) {
             case barrier_step::proceed:
@@ -120,8 +118,8 @@ task<> set_driver(std::shared_ptr<barrier_impl> self, any_handler<void(error_cod
     }
 }
 
-task<error_code> remove_once(barrier_impl& self, bool& removed) {
-    return erase_one(self.get_port(), self.path(), removed);
+task<error_code> remove_once(barrier_impl& self, const unfinished_call& call, bool& removed) {
+    return erase_one(self.get_port(), &call, self.path(), removed);
 }
 
 }  // namespace

@@ -197,12 +197,14 @@ task<bool> barrier_room::step() {
     if (ec == zk_errc::no_node)
         co_return again;
     if (ec) {
-        if (!retry(port_).again(ec))
+        // A server without a quorum cannot catch up: those that leave wait for one that can.
+        const bool later = ec == zk_errc::not_read_only && !reads.unsure;
+        if (!later && !retry(port_).again(ec))
             fail_all(ec);
         if (reads.lists)
             list_next_ = true;
         drop_finished();
-        co_return true;
+        co_return !later;
     }
     bool more = co_await read(reads);
     again = again || more || (any(phase::entering) && !record_watched_);

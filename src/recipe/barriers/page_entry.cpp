@@ -15,6 +15,9 @@ namespace corozk::detail {
 task<error_code> page_entry::come_in(const waiting_call<>& call, bool& again) {
     const std::uint64_t generation = nodes_.client.status().generation;
     if (nodes_.generation != generation) {
+        // The server may keep its node of an earlier session for a while.
+        if (nodes_.generation != 0)
+            nodes_.perhaps_in = nodes_.generation;
         nodes_.generation = 0;
         ready_watch_.created = false;
         error_code ec = co_await tidy();

@@ -20,7 +20,8 @@ struct page_nodes {
     const std::string own;         ///< the path of the member's node
     const std::string ready;       ///< and that of the one that lets members in
     std::uint64_t generation = 0;  ///< the session of the member's node; 0: none
-    std::uint64_t perhaps_in = 0;  ///< that of a create without a response
+    std::uint64_t perhaps_in =
+        0;  ///< that of a create without a response, or of a node that a lost session has left
 };
 
 /// A watch that remembers what has happened, and sets a driver's signal.

@@ -161,7 +161,8 @@ task<> cache_core::work() {
             // The new server may lag behind the previous one.
             request sync(port_, op_code::sync, scope_.root);
             error_code ec = co_await sync;
-            behind_ = ec == zk_errc::throttled;
+            if (ec == zk_errc::throttled)
+                behind_ = true;
             begin_round();
             continue;
         }

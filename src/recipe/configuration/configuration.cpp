@@ -111,8 +111,7 @@ void basic_configuration::start_publish(const impl_ptr& impl,
                                         handler_of<> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
-    impl->publish(std::move(parts),
-                  detail::make_call(impl->get_port(), impl->wake(), std::move(handler)));
+    impl->publish(std::move(parts), std::move(handler));
 }
 
 }  // namespace corozk

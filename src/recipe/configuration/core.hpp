@@ -64,7 +64,7 @@ public:
     configuration_version current() const { return latest_; }
 
     void next(std::uint64_t seen, std::unique_ptr<call_type> call);
-    void publish(configuration_parts parts, std::unique_ptr<pending_call<>> call);
+    void publish(configuration_parts parts, any_handler<void(error_code)> handler);
     void stop() noexcept override;
 
 private:
@@ -107,7 +107,8 @@ private:
     task<error_code> list(std::string version_path, std::uint64_t generation, name_set& names);
     static task<> run_writer(std::shared_ptr<configuration_core> self,
                              configuration_parts parts,
-                             std::shared_ptr<pending_call<>> call);
+                             any_handler<void(error_code)> handler);
+    error_code problem_of(const configuration_parts& parts) const;
     task<error_code> publish_ready(configuration_parts parts);
     task<error_code> begin_ready(ready_publication& mine);
     task<error_code> write_ready(const configuration_parts& parts, ready_publication& mine);

@@ -28,27 +28,36 @@ std::size_t failed_step(const request& multi) {
 
 }  // namespace
 
-void configuration_core::publish(configuration_parts parts, std::unique_ptr<pending_call<>> call) {
+error_code configuration_core::problem_of(const configuration_parts& parts) const {
     for (const auto& [name, data] : parts) {
         if (!good_part_name(layout_, name))
-            return call->fail(port_.reject(
-                errc::bad_path, "configuration ", path_, ": no name of a part: \"", name, "\""));
+            return port_.reject(
+                errc::bad_path, "configuration ", path_, ": no name of a part: \"", name, "\"");
         // Besides the part: paths, the check of the writer, a version's parent.
         std::size_t size = data.size() + name.size() + 2 * path_.size() + publish_overhead;
         if (size > port_.max_request_size())
-            return call->fail(errc::too_large);
+            return errc::too_large;
     }
-    port_.spawn(run_writer(shared_from_this(), std::move(parts), std::move(call)));
+    return {};
+}
+
+void configuration_core::publish(configuration_parts parts, any_handler<void(error_code)> handler) {
+    port_.spawn(run_writer(shared_from_this(), std::move(parts), std::move(handler)));
 }
 
 task<> configuration_core::run_writer(std::shared_ptr<configuration_core> self,
                                       configuration_parts parts,
-                                      std::shared_ptr<pending_call<>> call) {
-    // What it writes belongs to one session.
+                                      any_handler<void(error_code)> handler) {
     signal wake(self->port_);
+    pending_call<> call(self->port_, wake, std::move(handler), no_deadline);
+    if (error_code problem = self->problem_of(parts)) {
+        call.fail(problem);
+        co_return;
+    }
+    // What it writes belongs to one session.
     session_signal session(self->port_, wake);
-    co_await session_alive(self->port_, wake);
-    if (!call->waiting())
+    co_await session_alive(self->port_, wake, call);
+    if (!call.waiting())
         co_return;
     error_code ec;
     if (self->layout_ == configuration_layout::ready) {
@@ -57,10 +66,9 @@ task<> configuration_core::run_writer(std::shared_ptr<configuration_core> self,
         ec = co_await self->publish_versioned(std::move(parts));
     }
     // A published version becomes visible in this object.
-    if (!ec && call->waiting())
+    if (!ec && call.waiting())
         self->start_reader();
-    if (call->waiting())
-        call->complete(ec);
+    call.complete(ec);
 }
 
 /// The progress of publishing with `ready`.

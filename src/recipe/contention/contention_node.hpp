@@ -46,6 +46,7 @@ struct remote_node final : contention_node {
 
     const std::string name;
     bool unreadable = false;      ///< no READ permission
+    std::uint64_t blocks_in = 0;  ///< the last decision on a head that it blocked
     std::shared_ptr<void> watch;  ///< the driver's, destroyed with the node
 };
 

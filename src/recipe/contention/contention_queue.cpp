@@ -90,13 +90,18 @@ void contention_queue::created(contender& c, operation& answer) {
     switch (step) {
         case node_creation::step::place:
             place(c, base_name(answer.answer), answer.record);
-            if (c.state == stage::waiting)
+            // The others are decided on in this turn, too, by `run`.
+            if (c.state == stage::waiting && head() == &c)
                 evaluate({{c.shared_from_this()}});
             break;
         case node_creation::step::find:
             start_driver(recover());
             break;
         case node_creation::step::wait:
+            break;
+        case node_creation::step::again:
+            creation_.again(c);
+            create(c);
             break;
         case node_creation::step::make_parent:
             start_driver(create_under_new_parent(c.shared_from_this()));
@@ -117,7 +122,9 @@ void contention_queue::place(contender& c, std::string_view name, const stat& re
     c.sequence = parsed->sequence;
     c.czxid = record.czxid;
     creation_.remove(c);
-    view_.placed(c, name);
+    view_.placed(c, name, [](const local_node& other) {
+        return static_cast<const contender&>(other).watch_.certain();
+    });
     // The session may have ended before the node was found.
     if (!port_.alive(c.session))
         session_over_ = true;

@@ -21,8 +21,9 @@ namespace corozk::detail {
 //     them blocks it, it is not blocked.
 //  3. There is no node between two local contenders with consecutive sequences, provided that the
 //     first one still existed when the second one was created, as sequences restart when the parent
-//     is re-created. That is certain if this client deletes the first one. If another client has
-//     deleted it, all conclusions of this kind are void.
+//     is re-created. That is certain if the first one blocks the second one and this client deletes
+//     it, if a watch on it has not fired when the response to the create of the second one arrives,
+//     and as in 6. If another client has deleted it, all conclusions of this kind are void.
 //  4. A contender whose node may still exist blocks those behind it, whether it is waiting,
 //     holding, releasing or abandoned.
 //  5. The existence of a contender's node is proved by a watch on it that has not fired, by a

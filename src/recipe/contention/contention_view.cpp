@@ -82,7 +82,9 @@ std::int64_t contention_view::order_of(const node_name& name) const noexcept {
     return origin_.order + sequence_distance(origin_.sequence, name.sequence);
 }
 
-void contention_view::placed(local_node& c, std::string_view name) {
+void contention_view::placed(local_node& c,
+                             std::string_view name,
+                             bool (*exists)(const local_node&)) {
     c.order = origin_.order + sequence_distance(origin_.sequence, c.sequence);
     origin_ = {c.sequence, c.order};
     c.state = stage::waiting;
@@ -94,9 +96,12 @@ void contention_view::placed(local_node& c, std::string_view name) {
     if (past_.followed)
         c.coverage = coverage_;
     if (!first) {
-        const contention_node& before = *std::prev(here);
-        if (before.local() && before.order + 1 == c.order)
-            c.coverage = static_cast<const local_node&>(before).coverage;
+        const contention_node& ahead = *std::prev(here);
+        if (ahead.local() && ahead.order + 1 == c.order) {
+            const auto& before = static_cast<const local_node&>(ahead);
+            if (existed(before, c) || exists(before))
+                c.coverage = before.coverage;
+        }
     }
     auto at = waiting_.end();
     while (at != waiting_.begin() && std::prev(at)->order > c.order)
@@ -106,6 +111,14 @@ void contention_view::placed(local_node& c, std::string_view name) {
         ++local_.tries;
     if (c.except != no_order)
         ++local_.replacements;
+}
+
+/// Whether a node was there when the one with the next sequence was created (invariant 3), as far as
+/// the two can tell.
+bool contention_view::existed(const local_node& before, const local_node& c) {
+    const bool limited = settings_.initial_limit > 0 || settings_.fixed_limit > 0;
+    return right_behind({before.sequence, before.czxid}, c.sequence, c.czxid) ||
+           (!limited && blocks(*settings_.rule, before, c, limit_.value(), scratch_));
 }
 
 void contention_view::renamed(const local_node& c, std::string_view name) noexcept {
@@ -198,9 +211,7 @@ bool contention_view::touched(remote_node& n, watch_event_type type) noexcept {
     if (waiting_.empty() || announcement_.head)
         return false;
     // The head waits for its blockers only. If another node becomes one of them, it is read.
-    auto blocks = [this](const contention_node& other) {
-        return std::find(blockers_.begin(), blockers_.end(), &other) != blockers_.end();
-    };
+    auto blocks = [this](const remote_node& other) { return other.blocks_in == decision_; };
     const bool matters = head_.node != head() || blocks(n);
     bool alone = true;      // among those ahead of the head
     bool all_known = true;  // the others ahead have watches, too
@@ -208,7 +219,9 @@ bool contention_view::touched(remote_node& n, watch_event_type type) noexcept {
         if (at->local() || &*at == &n)
             continue;
         alone = false;
-        all_known = all_known && blocks(*at);
+        all_known = all_known && blocks(as_remote(*at));
+        if (!all_known)
+            break;
     }
     const bool can_change = settings_.rule->can_be_converted(n) || n.order == ahead_of_all;
     if (type == watch_event_type::erased && !can_change) {
@@ -436,6 +449,7 @@ head_state contention_view::examine(local_node& c, const decision_facts& facts, 
     if (std::exchange(head_.node, &c) != &c)
         head_.since = facts.now;
     blockers_.clear();
+    ++decision_;
     s.announced = announcement_.head == &c;
     if (s.announced)
         return s;
@@ -443,7 +457,9 @@ head_state contention_view::examine(local_node& c, const decision_facts& facts, 
     s.blocked = !blockers_.empty();
     s.blocked_by_leaving = s.blocked;
     for (const contention_entry* e : blockers_) {
-        const auto* n = static_cast<const contention_node*>(e);
+        auto* n = const_cast<contention_node*>(static_cast<const contention_node*>(e));
+        if (!n->local())
+            as_remote(*n).blocks_in = decision_;
         s.blocked_by_local = s.blocked_by_local || n->local();
         s.blocked_by_leaving = s.blocked_by_leaving && leaving(*n);
     }

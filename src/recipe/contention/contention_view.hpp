@@ -70,7 +70,11 @@ public:
     queue_step entered(std::size_t creating) noexcept;
 
     /// Its node was created: its sequence and czxid are set.
-    void placed(local_node& c, std::string_view name);
+    /// @param exists whether a watch shows that a node still exists
+    void placed(
+        local_node& c,
+        std::string_view name,
+        bool (*exists)(const local_node&) = [](const local_node&) { return false; });
 
     /// Merges a listing. @return local contenders that are missing in it
     std::vector<local_node*> listed(const name_list& names);
@@ -162,6 +166,7 @@ private:
     class walk;
     struct listed_name;
 
+    bool existed(const local_node& before, const local_node& c);
     std::int64_t order_of(const node_name& name) const noexcept;
     bool is_at(const contention_node& n, const node_name& name, std::string_view text) const;
     std::vector<listed_name> in_order(const name_list& names) const;
@@ -222,6 +227,7 @@ private:
     /// Former predecessors, freed later to keep deallocation off the hand-over path.
     std::vector<std::unique_ptr<remote_node>> passed_;
     std::vector<const contention_entry*> blockers_;  ///< of the head
+    std::uint64_t decision_ = 0;                     ///< that has found them
     std::vector<const contention_entry*> scratch_;
 };
 

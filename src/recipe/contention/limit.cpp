@@ -4,6 +4,7 @@
 #include "driver/ensure_path.hpp"
 #include "driver/request.hpp"
 #include "operation/read_number.hpp"
+#include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/retry.hpp"
 
 namespace corozk::detail {
@@ -29,8 +30,11 @@ task<error_code> settle_limit(port& p,
         request get(p, op_code::get, settings.parent);
         if (watch)
             get.attach(*watch);
-        // To change it: not written if it is already the same.
-        error_code ec = co_await behind_sync(p, get, !limit);
+        error_code ec;
+        if (limit)
+            ec = co_await read_forward(p, get);
+        else
+            ec = co_await behind_sync(p, get);  // not written if it is already the same
         if (retry(p, until_known(doubted.has_value())).again(ec))
             continue;  // waits for the connection
         if (ec == zk_errc::no_node) {

@@ -49,7 +49,11 @@ node_creation::step node_creation::answered(local_node& c,
         unknown_.push_back(&c);
         return std::exchange(searching_, true) ? step::wait : step::find;
     }
-    return ec == zk_errc::no_node && c.state != stage::unwanted ? step::make_parent : step::fail;
+    if (c.state == stage::unwanted)
+        return step::fail;
+    if (ec == zk_errc::throttled)
+        return step::again;
+    return ec == zk_errc::no_node ? step::make_parent : step::fail;
 }
 
 std::vector<local_node*> node_creation::next_search() {

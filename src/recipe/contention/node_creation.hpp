@@ -40,6 +40,7 @@ public:
         place,        ///< the node was created
         find,         ///< the outcome is unknown: start a search
         wait,         ///< the same, while a search is in progress
+        again,        ///< the server was too busy
         make_parent,  ///< create the parent, then try again
         fail,
     };

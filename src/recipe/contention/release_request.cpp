@@ -6,6 +6,7 @@
 #include "driver/signal.hpp"
 #include "operation/path.hpp"
 #include "recipe/contention/inspection.hpp"
+#include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/retry.hpp"
 
 namespace corozk::detail {
@@ -27,7 +28,7 @@ task<error_code> write_request(port& p,
     }
     for (;;) {
         request get(p, op_code::get, path);
-        error_code ec = co_await get;
+        error_code ec = co_await read_forward(p, get);
         if (retry(p, until_known(patient || doubtful)).again(ec))
             continue;  // waits for the connection
         if (ec)
@@ -120,7 +121,7 @@ task<> insist_on_release(port& p,
         if (!watch.armed()) {
             request look(p, op_code::get, path);
             look.attach(watch);
-            ec = co_await look;
+            ec = co_await read_forward(p, look);
             if (is_recoverable(ec)) {
                 ec = error_code();
                 continue;

@@ -268,16 +268,12 @@ private:
     /// @param caught_up whether the server must have everything that was written before
     task<error_code> load(bool caught_up) {
         for (;;) {
-            const std::uint64_t generation = port_.status().generation;
             request get(port_, op_code::get, path());
             error_code ec;
             if (caught_up)
                 ec = co_await behind_sync(port_, get);
             else
                 ec = co_await read_forward(port_, get);
-            const bool answered = !ec || ec == zk_errc::no_node;
-            if (caught_up && answered && get.sent_in != generation)
-                continue;  // in another session than the sync
             if (!ec) {
                 const bool good = adopt(get, caught_up);
                 co_return good ? error_code() : make_error_code(errc::foreign_data);

@@ -43,7 +43,7 @@ task<> next_service_state(std::shared_ptr<service_cache_impl> self,
     else if (change.error())
         call.fail(change.error());
     else
-        call.complete(error_code(), self->describe(change.value()));
+        call.complete(error_code(), self->describe(self->nodes.current()));
 }
 
 }  // namespace

@@ -41,12 +41,14 @@ namespace {
 
 /// One attempt to write the node of a static or permanent instance.
 task<error_code> write_once(service_discovery_impl& self,
+                            const unfinished_call& call,
                             const std::string& path,
                             const std::string& data,
                             bool create_missing) {
     port& p = self.get_port();
     if (create_missing) {
         request create(p, op_code::create, path);
+        create.only_for(&call);
         create.data = data;
         create.entries = self.options.acl;
         error_code ec = co_await create;
@@ -60,7 +62,8 @@ task<error_code> write_once(service_discovery_impl& self,
             co_return ec;
     }
     request read(p, op_code::get, path);
-    error_code ec = co_await read_forward(p, read);
+    // Behind a failed create the server has what others wrote before.
+    error_code ec = co_await behind_sync(p, read, !create_missing);
     if (ec == zk_errc::no_node && create_missing)
         co_return zk_errc::connection_loss;
     if (ec)
@@ -71,6 +74,7 @@ task<error_code> write_once(service_discovery_impl& self,
     if (read.answer == data)
         co_return error_code();
     request set(p, op_code::set, path);
+    set.only_for(&call);
     set.data = data;
     set.version = read.record.version;
     ec = co_await set;
@@ -78,8 +82,10 @@ task<error_code> write_once(service_discovery_impl& self,
     co_return again ? make_error_code(zk_errc::connection_loss) : ec;
 }
 
-task<error_code> unregister_instance(service_discovery_impl& self, const std::string& path) {
-    return erase_present(self.get_port(), path);
+task<error_code> unregister_instance(service_discovery_impl& self,
+                                     const unfinished_call& call,
+                                     const std::string& path) {
+    return erase_present(self.get_port(), call, path);
 }
 
 task<error_code> resolve_service(service_discovery_impl& self,

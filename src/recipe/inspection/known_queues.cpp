@@ -8,6 +8,8 @@
 #include <corozk/recipe/semaphore.hpp>
 #include <corozk/recipe/shared_lock.hpp>
 
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 namespace corozk::detail {
@@ -37,6 +39,11 @@ std::vector<known_queue> known_queues_at(const client& c, const std::string& pat
     for (auto whose : {compatibility::native, compatibility::curator})
         add(election(c, path, in_format_of<election_options>(whose)));
     add(semaphore(c, path, 1));
+    // Curator does not store a limit: each lease counts as one that holds.
+    add(semaphore(c,
+                  path,
+                  std::numeric_limits<std::int32_t>::max(),
+                  in_format_of<semaphore_options>(compatibility::curator)));
     add(priority_lock(c, path));
     return result;
 }

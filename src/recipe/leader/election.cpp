@@ -8,6 +8,7 @@
 #include "recipe/contention/release_request.hpp"
 #include "recipe/leader/election_rule.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
+#include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/retry.hpp"
 #include <corozk/recipe/election.hpp>
@@ -122,7 +123,7 @@ task<> watch_leader(detail::port& s,
         }
         election_leader now;
         request listing(s, op_code::children, parent);
-        error_code ec = co_await listing;
+        error_code ec = co_await read_forward(s, listing);
         bool no_parent = ec == zk_errc::no_node;
         election_view view;
         if (!ec)
@@ -154,8 +155,11 @@ task<> watch_leader(detail::port& s,
                 if (!ec && exists_ec && exists_ec != zk_errc::no_node)
                     ec = exists_ec;
             }
-            if (ec == zk_errc::no_node) {
-                // Deleted between the two requests: read again.
+            const bool lags = !ec && may_lag(s, get);
+            if (lags)
+                forget_watch(s, node_watch, kind, leader);
+            if (lags || ec == zk_errc::no_node) {
+                // Deleted between the two requests, or in a later session: read again.
                 forget_watch(s, acknowledgement_watch, watch_kind::exists, acknowledgement);
                 continue;
             }

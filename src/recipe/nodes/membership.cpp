@@ -111,6 +111,7 @@ private:
                 continue;
             if (may_lag(port_, read)) {
                 at->second.watch.disarm();
+                children_.discard();  // listing them again lets the server catch up
                 result = zk_errc::connection_loss;
                 continue;
             }

@@ -60,10 +60,12 @@ namespace {
 
 /// One attempt to register a persistent name.
 task<error_code> register_once(name_service_impl& self,
+                               const unfinished_call& call,
                                const std::string& path,
                                const std::string& value) {
     port& p = self.get_port();
     request create(p, op_code::create, path);
+    create.only_for(&call);
     create.data = value;
     create.entries = self.options.acl;
     error_code ec = co_await create;
@@ -88,6 +90,7 @@ task<error_code> register_once(name_service_impl& self,
     if (step == register_step::taken)
         co_return errc::already_exists;
     request set(p, op_code::set, path);
+    set.only_for(&call);
     set.data = value;
     set.version = found.stat.version;
     ec = co_await set;
@@ -95,8 +98,10 @@ task<error_code> register_once(name_service_impl& self,
     co_return again ? make_error_code(zk_errc::connection_loss) : ec;
 }
 
-task<error_code> unregister_once(name_service_impl& self, const std::string& path) {
-    return erase_present(self.get_port(), path);
+task<error_code> unregister_once(name_service_impl& self,
+                                 const unfinished_call& call,
+                                 const std::string& path) {
+    return erase_present(self.get_port(), call, path);
 }
 
 task<error_code> resolve_once(name_service_impl& self,

@@ -19,7 +19,7 @@ public:
                                           options.acl,
                                           kept_node_kind{options.mode, options.ttl})),
           wait_for_predecessor(options.wait_for_predecessor),
-          good_options(can_keep(options)),
+          option_problem(problem_of(options)),
           wake_(p) {
         own->follow(*this);
     }
@@ -51,7 +51,7 @@ public:
 
     const std::shared_ptr<kept_node> own;
     const bool wait_for_predecessor;
-    const bool good_options;
+    const char* const option_problem;  ///< null: none
 
 private:
     void hold_changed() noexcept override {
@@ -60,11 +60,12 @@ private:
         changed_calls_.clear();
     }
 
-    static bool can_keep(const persistent_node_options& options) noexcept {
+    static const char* problem_of(const persistent_node_options& options) noexcept {
         const bool kind = options.mode == create_mode::persistent_with_ttl ||
                           options.mode == create_mode::persistent ||
                           options.mode == create_mode::ephemeral;
-        return kind && !ttl_problem(options.mode, options.ttl);
+        return kind ? ttl_problem(options.mode, options.ttl)
+                    : "the mode must be ephemeral, persistent, or persistent with a TTL";
     }
 
     signal wake_;  ///< of calls that no driver waits for
@@ -105,12 +106,9 @@ void persistent_node::start_keep(const impl_ptr& impl,
                                  handler_of<> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
-    if (!impl->good_options) {
+    if (impl->option_problem) {
         return detail::refuse(
-            impl,
-            std::move(handler),
-            impl->reject(errc::bad_option,
-                         "the mode must be ephemeral, persistent, or persistent with a TTL"));
+            impl, std::move(handler), impl->reject(errc::bad_option, impl->option_problem));
     }
     impl->own->keep(std::move(data),
                     impl->wait_for_predecessor,

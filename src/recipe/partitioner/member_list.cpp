@@ -27,14 +27,15 @@ task<error_code> member_list::look() {
     co_return error_code();
 }
 
-/// Looks at nodes that were not there before: one that is not ephemeral is no member.
+/// Looks at nodes that were not members before: one that is not ephemeral is none, but a member may
+/// have taken its place.
 task<error_code> member_list::identify(const name_list& names) {
     std::map<std::string, bool> nodes;
     std::deque<request> looks;
     for (std::size_t i = 0; i < names.size(); ++i) {
         std::string name(names[i]);
         auto known = nodes_.find(name);
-        if (known != nodes_.end()) {
+        if (known != nodes_.end() && known->second) {
             nodes.insert(*known);
             continue;
         }

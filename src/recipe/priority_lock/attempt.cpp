@@ -75,12 +75,17 @@ task<bool> priority_attempt::advance() {
         co_await enter();
         co_return false;
     }
+    // The watches survive a reconnect, after which all attempts wake.
+    if (settled_ && blocker_watch_.armed() && own_watch_.armed() &&
+        (!unanswered_ || record_watch_.armed())) {
+        co_return true;
+    }
     auto& turns = port_.use_service<priority_turns>();
     if (!turns.take(settings_.parent, wake_))
         co_return true;
-    bool settled = co_await look();
+    settled_ = co_await look();
     turns.pass(settings_.parent, wake_);
-    co_return settled;
+    co_return settled_;
 }
 
 task<> priority_attempt::enter() {
@@ -157,8 +162,11 @@ task<bool> priority_attempt::decide(const ranked_listing& listing, std::int32_t 
         co_return true;
     }
     if (listing.places[*me].holds) {
-        unanswered_ = true;  // granted, but the token is not known yet
-        co_return false;
+        // Granted, but the token is not known yet; or a node of others is in the record's place,
+        // whose deletion is waited for.
+        const bool of_others = unanswered_ && record_watch_.armed();
+        unanswered_ = true;
+        co_return of_others;
     }
     ranked_verdict verdict = judge(listing.places, *me, options_.ageing);
     if (verdict.grant) {

@@ -87,6 +87,7 @@ private:
     ranked_node node_;
     bool asked_ = false;       ///< the record was requested
     bool unanswered_ = false;  ///< the record may exist or be created yet
+    bool settled_ = false;     ///< the watches report what could make a difference
     std::string blocker_;      ///< a path
     std::set<std::string> asked_holders_;
     std::optional<error_code> outcome_;

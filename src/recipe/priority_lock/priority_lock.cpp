@@ -4,6 +4,7 @@
 #include "recipe/contention/contention_object.hpp"
 #include "recipe/contention/release_request.hpp"
 #include "recipe/priority_lock/attempt.hpp"
+#include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include <corozk/recipe/priority_lock.hpp>
 
@@ -136,11 +137,10 @@ task<error_code> priority_object::look(port& p, contention_survey& found) const 
     request parent(p, op_code::get, path());
     request children(p, op_code::children, path());
     parent.send();
-    children.send();
-    error_code ec = co_await parent;
-    error_code listed = co_await children;
+    error_code ec = co_await read_forward(p, children);
+    error_code owner = co_await parent;
     if (!ec)
-        ec = listed;
+        ec = owner;
     if (ec)
         co_return ec == zk_errc::no_node ? error_code() : ec;
     auto ageing = parent.answer.empty() ? options_.ageing : parse_ageing(parent.answer);

@@ -35,6 +35,7 @@ public:
 
     void push(consumer_call call) {
         drop_finished();
+        perhaps_no_wait_ = perhaps_no_wait_ || call.no_wait;
         calls_.push_back(std::move(call));
     }
 
@@ -55,16 +56,20 @@ public:
     }
 
     void fail_those_that_cannot_wait(error_code ec) {
+        if (!std::exchange(perhaps_no_wait_, false))
+            return;
         for (consumer_call& c : calls_) {
             if (c.no_wait)
                 c.result.fail(ec);
         }
     }
 
-    bool some_cannot_wait() const {
-        return std::any_of(calls_.begin(), calls_.end(), [](const consumer_call& c) {
-            return c.no_wait && c.waiting();
-        });
+    bool some_cannot_wait() {
+        perhaps_no_wait_ = perhaps_no_wait_ &&
+                           std::any_of(calls_.begin(), calls_.end(), [](const consumer_call& c) {
+                               return c.no_wait && c.waiting();
+                           });
+        return perhaps_no_wait_;
     }
 
     /// The number of calls of this kind at the front, at most a batch.
@@ -97,6 +102,7 @@ private:
 
     std::deque<consumer_call> calls_;
     std::size_t sweep_at_ = 0;
+    bool perhaps_no_wait_ = false;  ///< some of the calls may be such
 };
 
 }  // namespace corozk::detail

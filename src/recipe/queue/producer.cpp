@@ -18,7 +18,7 @@ namespace {
 task<> delete_items(port& p, std::vector<std::string> items) {
     for (std::string& item : items) {
         bool erased = false;
-        co_await erase_one(p, std::move(item), erased);
+        co_await erase_one(p, nullptr, std::move(item), erased);
     }
 }
 

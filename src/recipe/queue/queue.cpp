@@ -2,6 +2,7 @@
 // The public classes.
 #include "recipe/queue/claim.hpp"
 #include "recipe/queue/queue_impl.hpp"
+#include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/retry.hpp"
 #include <corozk/recipe/queue.hpp>
 
@@ -20,7 +21,7 @@ detail::task<> run_count(std::shared_ptr<detail::queue_impl> queue,
     detail::waiting_call<std::size_t> call(*queue, std::move(handler), wake);
     while (!call.over()) {
         detail::request exists(p, detail::op_code::exists, queue->path());
-        error_code ec = co_await exists;
+        error_code ec = co_await detail::read_forward(p, exists);
         if (detail::retry(p, detail::while_reachable).again(ec))
             continue;
         if (ec == zk_errc::no_node)

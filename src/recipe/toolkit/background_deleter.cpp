@@ -51,12 +51,13 @@ task<> delete_or_report(port& p, std::string path, std::uint64_t generation) {
         p.report(log_level::warning, "could not delete ", path, ": ", ec.message());
 }
 
-task<error_code> erase_one(port& p, std::string path, bool& erased) {
+task<error_code> erase_one(port& p, const unfinished_call* call, std::string path, bool& erased) {
     std::optional<std::int64_t> meant;  // by a request whose response was lost
     erased = false;
     for (;;) {
         // The server may lag behind and not have the node yet.
         request look(p, op_code::exists, path);
+        look.only_for(call);
         error_code ec = co_await behind_sync(p, look);
         if (retry(p).again(ec))
             continue;
@@ -72,6 +73,7 @@ task<error_code> erase_one(port& p, std::string path, bool& erased) {
             co_return error_code();
         }
         request erase(p, op_code::erase, path);
+        erase.only_for(call);
         ec = co_await erase;
         retry attempt(p);
         if (attempt.again(ec)) {
@@ -84,9 +86,9 @@ task<error_code> erase_one(port& p, std::string path, bool& erased) {
     }
 }
 
-task<error_code> erase_present(port& p, std::string path) {
+task<error_code> erase_present(port& p, const unfinished_call& call, std::string path) {
     bool erased = false;
-    error_code ec = co_await erase_one(p, std::move(path), erased);
+    error_code ec = co_await erase_one(p, &call, std::move(path), erased);
     co_return ec || erased ? ec : make_error_code(zk_errc::no_node);
 }
 

@@ -19,12 +19,13 @@ task<> delete_or_report(port& p, std::string path, std::uint64_t generation);
 
 /// Deletes the node that exists at the beginning, regardless of its creator. If the response is
 /// lost and the node was re-created since (czxid), the new one is not deleted.
-/// @param erased whether there was a node
+/// @param call    if set, nothing is sent any more once it is over
+/// @param erased  whether there was a node
 /// @return a permanent error
-task<error_code> erase_one(port& p, std::string path, bool& erased);
+task<error_code> erase_one(port& p, const unfinished_call* call, std::string path, bool& erased);
 
 /// Same as above. @return `no_node` if there was none
-task<error_code> erase_present(port& p, std::string path);
+task<error_code> erase_present(port& p, const unfinished_call& call, std::string path);
 
 /// Deletes nodes in the background, with retries for as long as the session lives.
 class background_deleter final : public service {

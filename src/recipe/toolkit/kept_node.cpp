@@ -176,8 +176,8 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
             me.node_.present = false;
             me.watch_.disarm();
             me.session_.generation = generation;
-            me.session_.id = p.status().session_id;
         }
+        me.session_.id = p.status().session_id;  // a read-only server has given another one
         bool again = false;
         if (can_change && me.wish_.wanted) {
             again = co_await me.pursue(generation);

@@ -34,6 +34,7 @@ public:
     virtual ~pending_call() = default;
 
     bool waiting() const noexcept { return call_.waiting(); }
+    const unfinished_call& users_call() const noexcept { return call_; }
     void ahead_of_copies() noexcept { call_.ahead_of_copies(); }
 
     /// Whether it was ended by its deadline.

@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace corozk::detail {
@@ -181,7 +182,8 @@ private:
 };
 
 /// Serves a call by attempts, `attempt(core, arguments..., values...)`, until one of them succeeds or
-/// fails permanently. The arguments are the same objects in all attempts.
+/// fails permanently. The arguments are the same objects in all attempts. Those that change something
+/// get the call behind the core, and send nothing that nobody waits for (`request::only_for`).
 template <class Core, class... Values, class Attempt, class... Arguments>
 task<> serve_until(std::shared_ptr<Core> core,
                    any_handler<void(error_code, Values...)> handler,
@@ -193,7 +195,14 @@ task<> serve_until(std::shared_ptr<Core> core,
     waiting_call<Values...> call(*core, std::move(handler), wake, deadline);
     while (!call.over()) {
         std::tuple<Values...> values;
-        auto begin = [&](Values&... v) { return attempt(*core, arguments..., v...); };
+        auto begin = [&](Values&... v) {
+            using changes = std::
+                is_invocable<Attempt, Core&, const unfinished_call&, Arguments&..., Values&...>;
+            if constexpr (changes::value)
+                return attempt(*core, call.users_call(), arguments..., v...);
+            else
+                return attempt(*core, arguments..., v...);
+        };
         task<error_code> attempted = std::apply(begin, values);
         error_code ec = co_await attempted;
         if (retry(p).again(ec))
@@ -233,9 +242,11 @@ inline void forget_watch(port& p, watch_node& watch, watch_kind kind, const std:
     p.watch_dropped(kind, path);
 }
 
-/// Waits until there is a session for requests, or the client is closed.
-inline task<> session_alive(port& p, signal& wake) {
-    while (!p.alive(p.status().generation) && p.status().state != session_state::closed) {
+/// Waits until there is a session for requests, the client is closed, or the call is over.
+template <class Call>
+task<> session_alive(port& p, signal& wake, const Call& call) {
+    while (call.waiting() && !p.alive(p.status().generation) &&
+           p.status().state != session_state::closed) {
         co_await wake.wait();
     }
 }

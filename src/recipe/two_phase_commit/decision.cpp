@@ -43,14 +43,11 @@ task<error_code> learn_identity(port& p, this_transaction& mine) {
 
 task<error_code> why_missing(port& p, const this_transaction& mine) {
     for (;;) {
-        const std::uint64_t generation = p.status().generation;
         std::optional<commit_header> header;
         error_code ec = co_await read_header(p, mine.path, header);
-        bool read = !ec || ec == errc::foreign_data;
-        bool sure = p.status().generation == generation;
-        if (retry(p).again(ec) || (read && !sure))
+        if (retry(p).again(ec))
             continue;
-        if (!read)
+        if (ec && ec != errc::foreign_data)
             co_return ec;
         if (header && header->guid == mine.guid)
             co_return errc::foreign_data;
@@ -66,7 +63,6 @@ task<error_code> look_for_decision(port& p,
     // With a watch the first look may be at the past: `watch_creation` catches up.
     bool missed = !watch;
     for (;;) {
-        const std::uint64_t generation = p.status().generation;
         request read(p, op_code::get, path);
         error_code ec = co_await behind_sync(p, read, missed);
         if (retry(p).again(ec))
@@ -74,8 +70,7 @@ task<error_code> look_for_decision(port& p,
         if (!ec) {
             std::optional<commit_decision> found = parse_decision(read.answer);
             bool strange = found && found->guid != mine.guid;
-            bool sure = missed && p.status().generation == generation;
-            if (strange && !sure) {
+            if (strange && !missed) {
                 missed = true;
                 continue;
             }
@@ -100,9 +95,11 @@ task<error_code> look_for_decision(port& p,
 
 task<error_code> watch_transaction(port& p, const this_transaction& mine, watch_signal& watch) {
     const std::string& path = mine.identity;
+    if (watch.armed())
+        co_return error_code();
     bool missed = false;
-    while (!watch.armed()) {
-        const std::uint64_t generation = p.status().generation;
+    for (;;) {
+        watch.disarm();
         request look(p, op_code::exists, path);
         look.attach(watch);
         error_code ec = co_await behind_sync(p, look, missed);
@@ -110,12 +107,10 @@ task<error_code> watch_transaction(port& p, const this_transaction& mine, watch_
             continue;
         if (ec)
             forget_watch(p, watch, watch_kind::exists, path);
-        bool sure = missed && p.status().generation == generation;
-        if (ec != zk_errc::no_node || sure)
+        if (ec != zk_errc::no_node || missed)
             co_return ec;
         missed = true;
     }
-    co_return error_code();
 }
 
 task<error_code> write_abort(port& p,

@@ -121,7 +121,7 @@ task<error_code> join_steps(commit_site_impl& self,
             if (std::find(header->sites.begin(), header->sites.end(), self.own.name) ==
                 header->sites.end()) {
                 ec = errc::not_a_member;
-            } else if (self.mine.guid != header->guid) {
+            } else if (!self.header || self.mine.guid != header->guid) {
                 perhaps_ours = false;
                 self.is(std::move(*header));
             }
@@ -134,7 +134,7 @@ task<error_code> join_steps(commit_site_impl& self,
         result = ec;
         if (ec || self.outcome)
             break;
-        co_await session_alive(p, wake);
+        co_await session_alive(p, wake, call);
         if (call.over())
             break;
         const std::uint64_t generation = p.status().generation;

@@ -25,7 +25,8 @@ namespace {
 testing::server_options options_of_servers() {
     testing::server_options options;
     options.tick_time = std::chrono::milliseconds(200);
-    options.java_properties = {"zookeeper.extendedTypesEnabled=true"};  // for nodes with a TTL
+    options.java_properties = {"zookeeper.extendedTypesEnabled=true",  // for nodes with a TTL
+                               testing::containers_stay};
     return options;
 }
 

@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
     try {
         // That the server looks for empty containers would count among the zxids.
         corozk::testing::server_options options;
-        options.java_properties = {"znode.container.checkIntervalMs=86400000"};
+        options.java_properties = {corozk::testing::containers_stay};
         corozk::testing::server server(options);
         corozk::comparison::world w;
         w.server = server.hosts();

@@ -382,6 +382,8 @@ public:
         return n == 0;
     }
 
+    bool close_confirmed() const noexcept override { return true; }
+
     void close() override {
         ++state_->connection;
         state_->input = state_->waiting = false;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int ensemble_attempts = 3;
 constexpr auto member_interval = std::chrono::milliseconds{20};
-constexpr auto member_answer_limit = std::chrono::milliseconds{500};
+constexpr auto member_answer_limit = std::chrono::milliseconds{5'000};
 
 }  // namespace
 

@@ -296,7 +296,7 @@ std::string server::log_tail(std::size_t lines) const {
 }
 
 server& shared_server() {
-    static server instance;
+    static server instance{{.java_properties = {containers_stay}}};
     return instance;
 }
 

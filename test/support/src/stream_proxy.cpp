@@ -209,8 +209,7 @@ private:
     void listen(tcp::acceptor& acceptor, port_reservation& port) {
         for (int attempt = 1;; ++attempt) {
             boost::system::error_code failure;
-            acceptor.open(tcp::v4());
-            detail::close_on_exec(acceptor);
+            detail::open_close_on_exec(acceptor, tcp::v4());
             acceptor.set_option(tcp::acceptor::reuse_address{true});
             // Little of what is held back is in the kernel.
             acceptor.set_option(tcp::socket::receive_buffer_size{64 * 1024});
@@ -259,8 +258,7 @@ private:
     asio::awaitable<void> serve(pair_ptr link) {
         auto target = local(server_port_);
         boost::system::error_code failed;  // said by the connecting
-        link->server.open(target.protocol(), failed);
-        detail::close_on_exec(link->server);
+        detail::open_close_on_exec(link->server, target.protocol(), failed);
         auto [failure] = co_await link->server.async_connect(target, in_tuple);
         if (failure || server_port_ == 0) {
             link->close();

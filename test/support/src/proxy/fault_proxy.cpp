@@ -186,8 +186,7 @@ private:
 
     void listen() {
         const tcp::endpoint address{asio::ip::address_v4::loopback(), port_.port()};
-        acceptor_.open(address.protocol());
-        detail::close_on_exec(acceptor_);
+        detail::open_close_on_exec(acceptor_, address.protocol());
         acceptor_.set_option(tcp::acceptor::reuse_address{true});
         acceptor_.bind(address);
         acceptor_.listen();

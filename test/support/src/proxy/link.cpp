@@ -54,8 +54,7 @@ void link::connect() {
     connecting_ = true;
     const tcp::endpoint address{asio::ip::address_v4::loopback(), state_.server_port};
     error_code failed;  // said by the connecting
-    server_.open(address.protocol(), failed);
-    detail::close_on_exec(server_);
+    detail::open_close_on_exec(server_, address.protocol(), failed);
     server_.async_connect(address, [self = shared_from_this()](const error_code& error) {
         if (self->closed_) {
             return;

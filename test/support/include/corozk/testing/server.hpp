@@ -19,6 +19,12 @@
 
 namespace corozk::testing {
 
+/**
+ * @brief A Java property of servers that do not delete containers without children, which they
+ * otherwise do a minute after their start, and every minute. Nodes with a TTL stay as well.
+ */
+inline constexpr const char* containers_stay = "znode.container.checkIntervalMs=86400000";
+
 /** @brief How a server is set up. */
 struct server_options {
     /// ZooKeeper's unit of time. A session's timeout is at least two ticks, so short ticks make
@@ -159,7 +165,8 @@ private:
 /**
  * @brief One standalone server for the whole test program, started when first asked for.
  *
- * Tests that share it work below paths of their own. Thread safety: any thread.
+ * Tests that share it work below paths of their own. It deletes no container (containers_stay).
+ * Thread safety: any thread.
  */
 server& shared_server();
 
