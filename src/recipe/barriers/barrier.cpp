@@ -48,6 +48,8 @@ task<> wait_driver(std::shared_ptr<barrier_impl> self,
                 co_await wake.wait();  // until there is a quorum
             continue;
         }
+        if (look.sent_in != 0 && look.sent_in != generation)
+            continue;  // in a later session, which began meanwhile
         synced_in = generation;
         switch (decide_barrier_wait(ec)) {
             case barrier_step::proceed:
