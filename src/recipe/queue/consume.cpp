@@ -114,21 +114,9 @@ task<error_code> queue_consumer::claim() {
     if (claimed > 0) {
         succeeded(begin);
     } else if (claimed_elsewhere > 0) {
-        const bool once_more = !last_succeeded_;
         failed();
-        if (once_more)
-            suspect(backoff_.failures());
     }
     co_return result;
-}
-
-/// Looks at the next items before it tries to claim them: where several were claimed by others, those
-/// behind them are likely to be, too, and one round trip shows it for all.
-void queue_consumer::suspect(std::size_t count) {
-    if (settings_->options.window > 1 || index_.claims_elsewhere() + count > most_watched)
-        return;
-    for (const available_item& item : index_.next(count))
-        index_.claimed_elsewhere(item.name, std::make_shared<watch_signal>(wake_));
 }
 
 /// Passes a claimed item to the next pending call. Without one, or if the item is not the listed

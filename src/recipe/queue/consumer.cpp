@@ -11,6 +11,13 @@
 
 namespace corozk::detail {
 
+namespace {
+
+/// The number of claims by other clients that are watched while there is other work.
+constexpr std::size_t most_watched = 256;
+
+}  // namespace
+
 void queue_consumer::enqueue(consumer_call call) {
     if (!settings_->names.exist())
         return call.result.fail(port_.reject(
@@ -32,13 +39,13 @@ task<> queue_consumer::serve() {
         }
         if (std::exchange(generation_, port_.status().generation) != port_.status().generation)
             index_.session_ended();
-        if (std::exchange(pause_next_, false)) {
+        // Now, as there might always be less urgent work.
+        error_code ec = co_await watch_claims_elsewhere(most_watched);
+        if (!ec && std::exchange(pause_next_, false)) {
             auto over = [this] { return stopped(); };
             co_await backoff_.pause(port_, wake_, backoff_.failures(), over);
             continue;
         }
-        // Now, as there might always be less urgent work.
-        error_code ec = co_await watch_claims_elsewhere(most_watched);
         if (!ec)
             ec = co_await take_next_step();
         if (!ec)
@@ -52,16 +59,8 @@ task<> queue_consumer::serve() {
     }
     if (newcomers_.armed())
         forget_watch(port_, newcomers_, watch_kind::children, settings_->path);
-    // Who has claimed items is likely to come back for more.
-    if (stopped() || !index_.has_own_claims())
-        drop_claim_watches();
+    drop_claim_watches();
     doubt_parent_soon();
-}
-
-void queue_consumer::stop() {
-    queue_side::stop();
-    if (!running())
-        drop_claim_watches();
 }
 
 std::size_t queue_consumer::place() {

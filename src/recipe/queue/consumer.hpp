@@ -42,17 +42,11 @@ public:
     void enqueue(consumer_call call);
     void acknowledge(acknowledgement a) { acknowledger_->enqueue(std::move(a)); }
 
-    /// The object is destroyed.
-    void stop();
-
     /// A claim of this object has ended: the item was acknowledged, or is available again.
     void claim_ended(const std::string& name, bool acknowledged);
 
 private:
     using kind = consumer_call::kind;
-
-    /// The number of claims by other clients that are watched while there is other work.
-    static constexpr std::size_t most_watched = 256;
 
     task<> serve() override;
     void fail(error_code ec) override { calls_.fail(ec); }
@@ -81,7 +75,6 @@ private:
     task<> give_out(std::vector<available_item> batch, error_code ec);
     task<> put_back(available_item item);
     task<error_code> claim();
-    void suspect(std::size_t count);
     task<error_code> hand_out(claim_attempt& attempt, bool other_parent);
     queue_item to_item(available_item item) const;
     std::size_t batch_size(kind what) const {

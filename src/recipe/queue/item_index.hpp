@@ -155,14 +155,12 @@ public:
     void forget_content(const available_item& item) { contents_.erase(item.name); }
 
     void claimed(const std::string& name) { own_claims_.insert(name); }
-    bool has_own_claims() const noexcept { return !own_claims_.empty(); }
     void claim_ended(const std::string& name, bool acknowledged);
 
     void claimed_elsewhere(const std::string& name, std::shared_ptr<watch_node> watch) {
         claims_elsewhere_.emplace(name, claim_elsewhere{std::move(watch)});
         progress_.place.reset();
     }
-    std::size_t claims_elsewhere() const noexcept { return claims_elsewhere_.size(); }
     void claim_elsewhere_ended(const std::string& name, bool item_is_gone);
 
     /// Those to be read with a watch: all whose watch has fired, and others as long as at most `most`
