@@ -168,9 +168,10 @@ std::span<const command> all_commands() {
         command{
             "herd",
             "what one release stirs up as more and more wait, and what a neighbour notices of it",
-            "Waiters queue, and the lock is released a few times, ten times a second; who has "
-            "released it queues again. Shown is what one release causes "
-            "until everything is quiet again: requests, watch notifications, bytes. With the herd "
+            "Waiters queue, and the lock is released a few times, ten times a second, or as often "
+            "as it can be (releases/s); who has released it queues again. Shown is what one "
+            "release causes until everything is quiet again: requests, watch notifications, bytes. "
+            "With the herd "
             "lock, every waiter wakes up each time. Notifications are per session, so use many "
             "sessions. A client that has nothing to do with the lock reads a node 200 times a "
             "second, at fixed times: a read that the server or its queue delays is counted from "

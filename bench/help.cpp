@@ -59,7 +59,8 @@ std::string general_help(std::span<const command> commands) {
     text += wrapped(
         "Results go to standard output, progress to standard error. Exit codes: 0 good, "
         "1 failed, or nothing was measured (of judge: a wrong recipe; of watch: a herd), 2 wrong "
-        "options, 130 interrupted.");
+        "options (of judge: it cannot be judged; of watch: no server tells anything), 130 "
+        "interrupted.");
     return text;
 }
 

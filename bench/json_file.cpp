@@ -11,17 +11,27 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 namespace corozk::bench {
 
 json_file::json_file(std::string name) : name_(std::move(name)) {
     if (name_.empty())
         return;
+    std::error_code ignored;
+    is_new_ = !std::filesystem::exists(name_, ignored);
     std::ofstream file(name_, std::ios::app);
     if (!file) {
         throw usage_error(fmt::format("--json: cannot write {}: {}", name_, std::strerror(errno)));
     }
+}
+
+json_file::~json_file() {
+    std::error_code problem;
+    if (is_new_ && std::filesystem::file_size(name_, problem) == 0 && !problem)
+        std::filesystem::remove(name_, problem);
 }
 
 boost::json::array rows_of(std::string_view command,

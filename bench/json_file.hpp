@@ -28,11 +28,16 @@ class json_file {
 public:
     /// Fails at once if the file cannot be written. An empty name: nothing is written.
     explicit json_file(std::string name);
+    /// Leaves no empty file behind where there was none.
+    ~json_file();
+    json_file(const json_file&) = delete;
+    json_file& operator=(const json_file&) = delete;
 
     void write(const boost::json::array& rows);
 
 private:
     std::string name_;
+    bool is_new_ = false;
 };
 
 }  // namespace corozk::bench

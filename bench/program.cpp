@@ -86,6 +86,13 @@ int run_command(const program& p,
                 const command& c,
                 const settings& s,
                 std::span<const std::string_view> words) {
+    if (!s.from.empty() && !s.json_file.empty())
+        throw usage_error(fmt::format(
+            "{}: --json: with --from nothing is measured; the rows of all files are in the "
+            "report's rows.json\nSee {} {} --help.",
+            c.name,
+            p.name,
+            c.name));
     interruption::install();
     json_file file(s.json_file);
     if (!s.from.empty()) {
@@ -108,8 +115,9 @@ int run_command(const program& p,
     if (complete && !s.report_folder.empty())
         steps.emplace_back([&] { say("\n" + p.write_report(s.report_folder, rows)); });
     bool good = do_all(p, steps);
+    // Who only looks is interrupted some time, and has found what it has found.
     if (!complete)
-        return exit_interrupted;
+        return s.look_only && j.exit_code != 0 ? j.exit_code : exit_interrupted;
     if (!has_measured(j)) {
         remark(fmt::format("{}: nothing was measured\n", p.name));
         good = false;

@@ -99,6 +99,10 @@ json::object result::to_json() const {
     json::object row = facts_;
     json::object spread;
     for (const figure& f : figures_) {
+        // JSON knows no other numbers.
+        if (!std::all_of(
+                f.values.begin(), f.values.end(), [](double v) { return std::isfinite(v); }))
+            continue;
         slot(row, f.key) = rounded(bench::median(f.values));
         if (f.values.size() < 2)
             continue;

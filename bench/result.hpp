@@ -43,7 +43,8 @@ public:
     double number(std::string_view key) const;
     std::string_view text(std::string_view key) const;
 
-    /// All of it: medians, and where there are several repetitions their spread.
+    /// All of it: medians, and where there are several repetitions their spread. Without figures that are
+    /// infinite or no numbers.
     boost::json::object to_json() const;
 
 private:

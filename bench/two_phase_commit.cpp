@@ -10,8 +10,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <deque>
+#include <optional>
 #include <stdexcept>
 
 namespace corozk::bench {
@@ -86,22 +88,28 @@ boost::asio::awaitable<void> commit_once(job& j,
 struct growth {
     double linear = 0;
     double quadratic = 0;
-    double exponent = 0;  ///< from the last but one to the last: messages ~ n^exponent
+    double from = 0;      ///< the number before the last one
+    double exponent = 0;  ///< from that to the last: messages ~ n^exponent
 };
 
-/// messages = linear * n + quadratic * n^2: a line through (n, messages / n) by least squares.
-growth growth_of(const std::vector<std::pair<double, double>>& points) {
+/// messages = linear * n + quadratic * n^2: a line through (n, messages / n) by least squares. Nothing
+/// if there are no two different numbers.
+std::optional<growth> growth_of(const std::vector<std::pair<double, double>>& points) {
+    auto [n, messages] = points.back();
+    auto before = std::find_if(
+        points.rbegin(), points.rend(), [n = n](const auto& p) { return p.first != n; });
+    if (before == points.rend())
+        return std::nullopt;
     double count = 0, x = 0, y = 0, xx = 0, xy = 0;
-    for (auto [n, messages] : points) {
-        double each = messages / n;
-        count += 1, x += n, y += each, xx += n * n, xy += n * each;
+    for (auto [number, sent] : points) {
+        double each = sent / number;
+        count += 1, x += number, y += each, xx += number * number, xy += number * each;
     }
     growth g;
     g.quadratic = (count * xy - x * y) / (count * xx - x * x);
     g.linear = (y - g.quadratic * x) / count;
-    auto [n, messages] = points.back();
-    auto [fewer, less] = points[points.size() - 2];
-    g.exponent = std::log(messages / less) / std::log(n / fewer);
+    g.from = before->first;
+    g.exponent = std::log(messages / before->second) / std::log(n / g.from);
     return g;
 }
 
@@ -149,20 +157,19 @@ boost::asio::awaitable<void> run_two_phase_commit(job& j) {
                    ratio_text(row.median("floor_ratio"))});
             j.results.push_back(std::move(row));
         }
-        if (points.size() > 1) {
-            growth g = growth_of(points);
+        if (auto g = growth_of(points)) {
             exponents += fmt::format(
                 "{}: messages = {:.1f} n {:+.2f} n^2; from {} to {} sites they grow with "
                 "n^{:.2f}\n",
                 how.title,
-                g.linear,
-                g.quadratic,
-                count_text(points[points.size() - 2].first),
+                g->linear,
+                g->quadratic,
+                count_text(g->from),
                 count_text(points.back().first),
-                g.exponent);
+                g->exponent);
             result& last = j.results.back();
-            last.add("messages_linear", g.linear).add("messages_quadratic", g.quadratic);
-            last.add("messages_exponent", g.exponent);
+            last.add("messages_linear", g->linear).add("messages_quadratic", g->quadratic);
+            last.add("messages_exponent", g->exponent);
         }
     }
     j.output = heading(j) + "\n" + t.str() + "\n" + exponents;

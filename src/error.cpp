@@ -18,7 +18,9 @@ constexpr std::pair<zk_errc, const char*> zk_errc_texts[] = {
     {zk_errc::connection_loss,
      "connection lost after the request was sent: whether it was applied is unknown"},
     {zk_errc::marshalling_error, "the request could not be serialized"},
-    {zk_errc::unimplemented, "the server does not offer this operation"},
+    {zk_errc::unimplemented,
+     "the server does not offer this operation (a TTL needs zookeeper.extendedTypesEnabled=true "
+     "there)"},
     {zk_errc::operation_timeout, "timed out"},
     {zk_errc::bad_arguments, "bad arguments"},
     {zk_errc::invalid_state, "the session has ended"},
@@ -36,7 +38,8 @@ constexpr std::pair<zk_errc, const char*> zk_errc_texts[] = {
     {zk_errc::node_exists, "the node already exists"},
     {zk_errc::not_empty, "the node has children"},
     {zk_errc::session_expired,
-     "the session expired and its ephemeral nodes were deleted; the request was not applied"},
+     "the session expired: its ephemeral nodes have been or will be deleted; the request was not "
+     "applied"},
     {zk_errc::invalid_callback, "invalid callback"},
     {zk_errc::invalid_acl,
      "invalid access control list: empty, or with a scheme or id that is unknown to the server"},
@@ -86,10 +89,14 @@ constexpr std::pair<errc, const char*> errc_texts[] = {
      "times out"},
     {errc::ownership_lost, "ownership was lost: stop using the resource"},
     {errc::would_block, "not available without waiting"},
-    {errc::deadline_exceeded, "the deadline passed; the operation is undone"},
-    {errc::would_deadlock, "refused: the operation would deadlock with itself"},
+    {errc::deadline_exceeded,
+     "the deadline passed; what the operation began is undone in the background"},
+    {errc::would_deadlock,
+     "refused, as it would wait for ever: the same lock was added twice, or a writer waits for "
+     "this "
+     "reader"},
     {errc::limit_mismatch,
-     "another participant configured a different limit: all must use the same one"},
+     "another participant configured a different limit, size or bound: all must use the same one"},
     {errc::foreign_data,
      "the node's data was not written by this recipe: is the path used for another purpose?"},
     {errc::overflow, "the result is out of range"},
@@ -97,11 +104,9 @@ constexpr std::pair<errc, const char*> errc_texts[] = {
      "too large for one request: split it, or raise the servers' jute.maxbuffer and the client's "
      "max_request_size"},
     {errc::in_doubt, "the outcome is not known yet"},
-    {errc::aborted, "the transaction was aborted"},
     {errc::already_exists, "the name is taken"},
     {errc::not_a_member, "this object has not entered or joined"},
-    {errc::broken, "other participants gave up or left early"},
-    {errc::busy, "this object is already performing this operation"},
+    {errc::busy, "another operation or another writer is in progress: try again later"},
 };
 
 template <auto& Texts>

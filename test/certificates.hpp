@@ -49,6 +49,8 @@ struct certificates {
                 openssl pkcs12 -export -in chain.pem -inkey ${one%.*}.key -out ${one%.*}.p12 \
                     -passout pass:secret
             done
+            openssl ecparam -name prime256v1 -genkey -noout -out curve.key
+            openssl req -x509 -key curve.key -out curve.pem -days 2 -subj /CN=curve
             openssl rsa -aes128 -in client.key -out locked.key -passout pass:open
             keytool -importcert -noprompt -alias ca -file ca.pem -keystore trust.p12 \
                 -storetype PKCS12 -storepass secret

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <fstream>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -40,6 +41,18 @@ std::string last_line(const std::filesystem::path& file) {
             last = line.substr(0, 200);
     }
     return last;
+}
+
+/// How it has ended; nothing while it runs. Until it is reaped, nobody else gets its number.
+std::optional<siginfo_t> end_of(pid_t pid) {
+    siginfo_t info{};
+    bool known = ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+    return known && info.si_pid == pid ? std::optional(info) : std::nullopt;
+}
+
+bool is_child(pid_t pid) {
+    siginfo_t ignored{};
+    return ::waitid(P_PID, static_cast<id_t>(pid), &ignored, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
 }  // namespace
@@ -130,17 +143,24 @@ void judged_process::send(std::string_view line) {
 }
 
 void judged_process::kill() {
-    if (process_ && process_->running())
+    // Also if it has ended: what it has started may run on.
+    if (process_ && is_child(process_->pid()))
         ::kill(-process_->pid(), SIGKILL);
 }
 
+bool judged_process::has_exited() const {
+    auto its_end = end_of(pid());
+    return its_end && its_end->si_code == CLD_EXITED;
+}
+
 std::optional<std::string> judged_process::end() {
-    auto status = process_->exit_status();
-    if (!status)
+    auto its_end = end_of(pid());
+    if (!its_end)
         return std::nullopt;
     read();
-    std::string text = *status < 0 ? fmt::format("was ended by signal {}", -*status)
-                                   : fmt::format("ended with exit code {}", *status);
+    bool exited = its_end->si_code == CLD_EXITED;
+    std::string text = fmt::format(
+        "{} {}", exited ? "ended with exit code" : "was ended by signal", its_end->si_status);
     if (std::string said = last_line(errors_); !said.empty())
         text += fmt::format(" (on standard error: {})", said);
     return text;

@@ -46,11 +46,14 @@ public:
     /// What it has said and was not taken yet. @throws protocol_error if a line is too long
     std::deque<std::string>& lines();
 
+    /// Whether there is some of that already, without another reading.
+    bool has_lines() const noexcept { return !lines_.empty(); }
+
     /// SIGSTOP, and returns when it stands still.
     void stop() { process_->stop(); }
     void cont() { process_->cont(); }
 
-    /// SIGKILL, to it and its process group.
+    /// SIGKILL, to it and its process group; to those who are left of that if it has ended.
     void kill();
 
     /// How it ended, and its last words on standard error; nothing while it runs. All that it has
@@ -60,7 +63,7 @@ public:
     pid_t pid() const noexcept { return process_->pid(); }
 
     /// Whether it has ended by itself, with an exit code.
-    bool has_exited() { return process_->exit_status().value_or(-1) >= 0; }
+    bool has_exited() const;
 
 private:
     void wait();

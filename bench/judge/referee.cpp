@@ -74,6 +74,18 @@ void referee::check_order(std::size_t who, clock::time_point asked) {
     }
 }
 
+/// The oldest one that was given back, else the oldest of those who were killed, whose sessions the
+/// server ends later.
+referee::free_place referee::take_place() {
+    auto at = std::find_if(
+        free_.begin(), free_.end(), [](const free_place& place) { return !place.by_kill; });
+    if (at == free_.end())
+        at = free_.begin();
+    free_place place = *at;
+    free_.erase(at);
+    return place;
+}
+
 void referee::granted(std::size_t who, const statement& what, clock::time_point now) {
     contender_state& c = contenders_[who];
     auto asked = c.since;
@@ -93,10 +105,10 @@ void referee::granted(std::size_t who, const statement& what, clock::time_point 
                               holders_,
                               rules_.limit));
     } else {
-        free_place place = free_.front();
-        free_.pop_front();
-        // Who asked for it later than it became free has not waited for it.
-        if (place.since && asked <= *place.since) {
+        free_place place = take_place();
+        // Who asked for it later than it became free has not waited for it; and what is found in one
+        // reading says nothing about the time between.
+        if (place.since && asked <= *place.since && *place.since < now) {
             latencies& times = place.by_kill ? takeovers_ : handovers_;
             times.add(to_microseconds(now - *place.since));
         }

@@ -63,7 +63,8 @@ public:
     /// holders may speak in any order.
     std::size_t overtakings() const { return overtakings_; }
     std::size_t losses() const { return losses_; }
-    /// From each release to the grant that it let in, and from each kill.
+    /// From each release to the grant that it let in, and from each kill. Not of a release and a grant
+    /// that are said at the same time.
     const latencies& handovers() const { return handovers_; }
     const latencies& takeovers() const { return takeovers_; }
 
@@ -91,6 +92,7 @@ private:
         std::string text;
     };
 
+    free_place take_place();
     void granted(std::size_t who, const statement& what, clock::time_point now);
     void check_order(std::size_t who, clock::time_point asked);
     void leave(contender_state& c, clock::time_point now, bool by_kill, referee::state next);

@@ -3,6 +3,7 @@
 
 #include "command.hpp"
 #include "judge/judged_process.hpp"
+#include "judge/line_order.hpp"
 #include "judge/referee.hpp"
 #include "stage.hpp"
 #include <corozk/testing/temporary_directory.hpp>
@@ -53,8 +54,9 @@ private:
     void start_one();
     void listen();
     void listen_or_throw(clock::time_point now);
+    void read_all(clock::time_point now);
+    bool has_more_to_hear() const;
     void note_ends(clock::time_point now);
-    void hear(std::size_t who, const std::string& line, clock::time_point now);
     void check_starts(clock::time_point now) const;
     bool stalled(clock::time_point now);
     void act(clock::time_point now);
@@ -66,6 +68,7 @@ private:
     std::string path_;
     std::size_t total_;
     referee referee_;
+    line_order order_;
     testing::temporary_directory folder_;
     std::unique_ptr<boost::asio::steady_timer> timer_;
     std::deque<judged_process> processes_;

@@ -40,13 +40,13 @@ std::size_t rank_of(std::string_view implementation) {
 }
 
 /// The rows of one picture are about the same, apart from the number: a recipe, and so many of
-/// what the picture is grouped by (sessions: 0 is as many as waiters).
-using group_key = std::tuple<std::string, double>;
+/// what the picture is grouped by (sessions: 0 is as many as waiters), of the same extent.
+using group_key = std::tuple<std::string, double, std::string>;
 
 group_key group_of(const object& row, const by_number& about) {
     double number = figure_of(row, about.group_key);
     bool each = about.group_key == "sessions" && number > 1 && number == figure_of(row, "waiters");
-    return {text_of(row, "recipe"), each ? 0 : number};
+    return {text_of(row, "recipe"), each ? 0 : number, extent_of(row)};
 }
 
 std::string group_text(const by_number& about, double number) {
@@ -65,12 +65,14 @@ std::string file_name(const by_number& about, const std::string& recipe, double 
 }
 
 plot make_plot(const by_number& about, const object& row) {
-    auto [recipe, number] = group_of(row, about);
+    auto [recipe, number, extent] = group_of(row, about);
     plot p;
     p.name = file_name(about, recipe, number);
+    if (!extent.empty())
+        p.name += "-" + to_file_name(extent);
     std::replace(p.name.begin(), p.name.end(), '/', '-');
-    p.title =
-        fmt::format(fmt::runtime(about.title), recipe_name(recipe)) + group_text(about, number);
+    p.title = fmt::format(fmt::runtime(about.title), recipe_name(recipe)) +
+              group_text(about, number) + extent;
     p.caption = about.caption;
     p.x_title = about.x_title.empty() ? about.x_key : about.x_title;
     p.y_title = about.y_title;
@@ -201,10 +203,13 @@ void order(plot& p) {
     for (auto& [rank, s] : by_rank)
         p.series.push_back(std::move(s));
     for (auto& s : p.series) {
-        std::sort(s.points.begin(), s.points.end());
+        std::stable_sort(s.points.begin(), s.points.end(), [](const auto& a, const auto& b) {
+            return a.first < b.first;
+        });
         // Of several rows with the same number the last one counts.
         auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
-        s.points.erase(std::unique(s.points.begin(), s.points.end(), same), s.points.end());
+        auto kept = std::unique(s.points.rbegin(), s.points.rend(), same);
+        s.points.erase(s.points.begin(), kept.base());
     }
 }
 

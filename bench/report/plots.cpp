@@ -28,20 +28,8 @@ std::string title_of_work(const object& row) {
         text += fmt::format(", {} waiters", count_text(waiters));
     if (double sessions = figure_of(row, "sessions"); sessions > 0)
         text += ", " + sessions_text(sessions);
+    text += extent_of(row);
     return plain_words(std::move(text));
-}
-
-std::string to_file_name(const std::string& text) {
-    std::string name;
-    for (char c : text) {
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        if (plain) {
-            name += c;
-        } else if (c != ',' && !name.empty() && name.back() != '-') {
-            name += '-';
-        }
-    }
-    return name;
 }
 
 void add_distributions(std::vector<plot>& all, const boost::json::array& rows) {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/row.hpp"
 
+#include "table.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -30,6 +34,20 @@ std::string text_of(const object& row, std::string_view key) {
     return value && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
+std::string extent_of(const object& row) {
+    std::string text;
+    auto add = [&](std::string_view key, std::string_view what) {
+        if (double number = figure_of(row, key); number > 1)
+            text += fmt::format(fmt::runtime(what), count_text(number));
+    };
+    add("limit", ", limit {}");
+    add("locks", ", {} locks");
+    // Each contender that is judged is one.
+    if (text_of(row, "workload") != "judge")
+        add("processes", ", {} processes");
+    return text;
+}
+
 bool has_failed(const object& row) {
     return !text_of(row, "failure").empty();
 }
@@ -52,6 +70,19 @@ std::string title_of(const object& row) {
     std::string implementation = text_of(row, "implementation");
     auto at = names.find(implementation);
     return at == names.end() ? implementation : at->second;
+}
+
+std::string to_file_name(std::string_view text) {
+    std::string name;
+    for (char c : text) {
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (plain) {
+            name += c;
+        } else if (c != ',' && !name.empty() && name.back() != '-') {
+            name += '-';
+        }
+    }
+    return name;
 }
 
 std::string plain_words(std::string text) {

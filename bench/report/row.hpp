@@ -21,10 +21,17 @@ bool has_figure(const boost::json::object& row, std::string_view key);
 /// Empty if there is none.
 std::string text_of(const boost::json::object& row, std::string_view key);
 
+/// In what else rows of the same recipe, waiters and sessions differ: ", limit 10, 4 processes". Empty
+/// where each of these is one.
+std::string extent_of(const boost::json::object& row);
+
 bool has_failed(const boost::json::object& row);
 
 /// What people call the implementation of a row.
 std::string title_of(const boost::json::object& row);
+
+/// Letters and digits; anything else is a dash.
+std::string to_file_name(std::string_view text);
 
 /// "shared_lock" without what only a program reads.
 std::string plain_words(std::string text);

@@ -17,6 +17,7 @@ boost::asio::awaitable<void> run_part(job& j, std::string_view name) {
     settings s = j.wanted;
     part.defaults(s);
     s.peers = j.wanted.peers;
+    s.repeat = j.wanted.repeat;
     job inner(s, j.on);
     co_await part.run(inner);
     j.output += inner.output + "\n";

@@ -8,7 +8,8 @@
 
 namespace corozk::bench {
 
-/// Measures what the model is fed with, on the servers of this run; takes some seconds for each try.
-boost::asio::awaitable<server_costs> measure_costs(stage& on, std::size_t tries);
+/// Measures what the model is fed with, on the servers of this run, so many of them; takes some seconds
+/// for each try.
+boost::asio::awaitable<server_costs> measure_costs(stage& on, std::size_t tries, double servers);
 
 }  // namespace corozk::bench

@@ -2,6 +2,7 @@
 #include "sizing/model.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace corozk::bench {
@@ -110,7 +111,7 @@ std::optional<double> waiters_at_load(const server_costs& costs,
     double below = 0;
     double above = most_waiters;
     while (above - below > 1) {
-        double middle = (below + above) / 2;
+        double middle = std::floor((below + above) / 2);
         (reaches(middle) ? above : below) = middle;
     }
     return above;

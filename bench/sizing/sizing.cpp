@@ -57,6 +57,8 @@ std::string limit_text(std::optional<double> waiters) {
     std::string share = fmt::format("{:.0f} %", 100 * planned_load);
     if (waiters && *waiters == 0)
         return fmt::format("others alone load a server to {} or more", share);
+    if (waiters && *waiters == 1)
+        return fmt::format("1 waiter of each lock already loads a server to {} or more", share);
     return fmt::format("{} waiters of each lock load a server to {}",
                        waiters ? count_text(*waiters) : "no number of",
                        share);
@@ -73,7 +75,7 @@ lock_demand demand_for(const job& j, std::size_t waiters) {
 }
 
 boost::asio::awaitable<void> run_sizing(job& j) {
-    server_costs costs = co_await measure_costs(j.on, j.wanted.repeat);
+    server_costs costs = co_await measure_costs(j.on, j.wanted.repeat, count_servers(j));
     table t({"waiters", "", "turns/s", "server load", "hand-over", "busy for a turn"});
     std::string limits;
     for (std::size_t i = 0; i < sized_forms.size(); ++i) {

@@ -40,17 +40,21 @@ double grown(const server_look& before, const server_look& after, std::string_vi
 struct fired {
     double events = 0;
     double watches = 0;
+    double most = 0;  ///< of one event since the server began; as many as all where it does not say
 };
 
 fired fired_between(const server_look& before, const server_look& after, std::string_view what) {
     fired f;
     f.events = grown(before, after, fmt::format("zk_cnt_node_{}_watch_count", what));
     f.watches = grown(before, after, fmt::format("zk_sum_node_{}_watch_count", what));
+    auto most = after.counters.find(fmt::format("zk_max_node_{}_watch_count", what));
+    f.most = most == after.counters.end() ? f.watches : most->second;
     return f;
 }
 
 /// What can have woken a crowd, as far as the server's counts tell. An event counts the watches that
-/// it fires, at least one: what is left over are watches that fired together with others.
+/// it fires, at least one: what is left over are watches that fired together with others. Many events
+/// of a few watches leave as much over as one of many: so one has to have had many, some time.
 struct causes {
     bool known = false;
     bool data = false;       ///< a change of data, after which all watchers have something to do
@@ -60,15 +64,15 @@ struct causes {
 };
 
 causes causes_between(const server_look& before, const server_look& after, std::size_t crowd) {
-    auto together = [&](std::string_view what) {
+    auto least = static_cast<double>(crowd);
+    auto woke = [&](std::string_view what) {
         auto f = fired_between(before, after, what);
-        return f.watches - f.events;
+        return f.watches - f.events >= least - 1 && f.most >= least;
     };
-    auto least = static_cast<double>(crowd) - 1;
     causes c;
     c.known = after.counters.contains("zk_cnt_node_deleted_watch_count");
-    c.data = together("changed") >= least;
-    c.structure = together("created") + together("deleted") + together("children") >= least;
+    c.data = woke("changed");
+    c.structure = woke("created") || woke("deleted") || woke("children");
     return c;
 }
 

@@ -48,6 +48,13 @@ double server_look::counter(std::string_view name) const {
     return at == counters.end() ? 0 : at->second;
 }
 
+bool has_restarted(const server_look& before, const server_look& after) {
+    auto fell = [&](std::string_view name) {
+        return after.counters.contains(name) && after.counter(name) < before.counter(name);
+    };
+    return fell("zk_uptime") || fell("zk_packets_received");
+}
+
 std::uint64_t total_watches(std::string_view wchs) {
     constexpr std::string_view label = "Total watches:";
     auto at = wchs.find(label);

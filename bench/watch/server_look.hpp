@@ -30,6 +30,9 @@ struct server_look {
     double counter(std::string_view name) const;
 };
 
+/// Whether the server has begun anew in between, so that its counts have nothing to do with each other.
+bool has_restarted(const server_look& before, const server_look& after);
+
 /// So many watches; 0 if the text does not say.
 std::uint64_t total_watches(std::string_view wchs);
 

@@ -137,7 +137,8 @@ public:
                 heard = heard || answered;
             }
             if (!heard && i == 0)
-                throw std::runtime_error("no server tells anything");
+                throw usage_error(
+                    "watch: no server tells anything\nSee corozk-bench watch --help.");
         }
     }
 
@@ -154,6 +155,10 @@ private:
         }
         for (const auto& text : server.take_remarks())
             say(fmt::format("{}  {}\n", time_text(), text));
+        if (before_[index] && has_restarted(*before_[index], now)) {
+            say(fmt::format("{}  {}: it has begun anew\n", time_text(), server.address().text()));
+            before_[index].reset();
+        }
         report(server, before_[index], now);
         before_[index] = std::move(now);
         co_return true;
@@ -268,7 +273,8 @@ command watch_command() {
         "done without. wchp costs the server: it writes a line for each watch, and watches cannot "
         "be set meanwhile. So it is not asked while there are more than --most-watches, and "
         "--interval should not be short. Watches of children are not listed by wchp. "
-        "The exit code is 1 if a herd was seen.",
+        "The exit code is 1 if a herd was seen, also if it was interrupted later; 2 if no server "
+        "tells anything at the first look; 130 if it was interrupted and no herd was seen.",
         {"--interval", "--looks", "--once", "--crowd", "--most-watches"},
         defaults_of_watch,
         run_watch,

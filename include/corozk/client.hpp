@@ -101,7 +101,8 @@ struct watched_children {
  * | `close`, `leave_session` | stops waiting; closing continues | same | ignored |
  * | `next_state`, `watch::next` | completes at once | same | same |
  *
- * A cancelled operation completes with `boost::asio::error::operation_aborted`.
+ * A cancelled operation completes with `boost::asio::error::operation_aborted`. "All types" stands
+ * for terminal, partial and total cancellation throughout this reference.
  *
  * @par Executor and thread safety
  * Distinct clients: safe. Use a client, its watches and its recipes on its executor only; if
@@ -110,8 +111,8 @@ struct watched_children {
  * result are stored in memory of the handler's associated allocator, which is freed before the
  * handler is called. What a handler starts is sent once it returns; it must not run the event loop
  * itself. Responses that arrive together are dispatched in one iteration of the event loop; if
- * several handlers throw in it, `io_context::run` throws `boost::asio::multiple_exceptions`. In the child of a fork the client is closed; the session
- * remains the parent's.
+ * several handlers throw in it, `io_context::run` throws `boost::asio::multiple_exceptions`. In the
+ * child of a fork the client is closed; the session remains the parent's.
  *
  * @par Lifetime
  * A client may be destroyed in any state. Operations not yet sent complete with `errc::closed`,
@@ -147,7 +148,7 @@ public:
      *
      * @errors As `connect` of a client, below.
      *
-     * @cancellation Terminal, partial, total: stops trying; completes with `operation_aborted`.
+     * @cancellation All types: stops trying; completes with `operation_aborted`.
      */
     template <class Token = default_token>
     static auto connect(client_options options, Token&& token = Token{}) {
@@ -186,8 +187,8 @@ public:
      *        with `errc::closed`.
      *
      * Waits until requests in flight have their responses, and until an item of a queue that was
-     * taken for a cancelled call is put back. If the connection is lost meanwhile, it is not put back, and
-     * the log says so.
+     * taken for a cancelled call is put back. If the connection is lost meanwhile, it is not put
+     * back, and an error is logged.
      *
      * @completes `void(error_code)`
      *
@@ -231,8 +232,8 @@ public:
      * As a client whose host list ends with the path, but without a session of its own: all paths
      * are relative to the node, in arguments, results and events, and recipes work below it. The
      * session, its state, its statistics and its event loop are shared, and so are operations that
-     * are not about paths: `connect`, `close`, `leave_session`, `add_auth`, `set_hosts`. Destroying it
-     * does not close the session; destroying the client that connected does.
+     * are not about paths: `connect`, `close`, `leave_session`, `add_auth`, `set_hosts`. Destroying
+     * it does not close the session; destroying the client that connected does.
      *
      * A client remembers each distinct path (some hundred bytes) as long as it lives.
      *

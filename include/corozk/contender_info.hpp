@@ -46,7 +46,9 @@ struct contender_info {
     std::int64_t fencing_token = 0;
     std::string data;                             ///< Data of its node.
     std::chrono::system_clock::time_point since;  ///< Creation time, by the server's clock.
-    path_list waits_for;                          ///< The nearest nodes that block it.
+    /// The nodes that block it, except those for which these wait: for permits any of them,
+    /// otherwise all of them.
+    path_list waits_for;
 };
 
 }  // namespace corozk

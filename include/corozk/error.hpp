@@ -69,18 +69,16 @@ enum class errc : int {
     session_left_to_expire,  ///< Closed unconfirmed: ephemeral nodes exist until the timeout.
     ownership_lost,          ///< The lock, permit or leadership is no longer held.
     would_block,             ///< A `try_` operation would have to wait.
-    deadline_exceeded,       ///< The deadline passed; effects are undone.
+    deadline_exceeded,       ///< The deadline passed; effects are undone in the background.
     would_deadlock,          ///< The operation would wait forever.
-    limit_mismatch,          ///< Another participant configured a different limit.
+    limit_mismatch,          ///< Another participant configured a different limit, size or bound.
     foreign_data,            ///< The node's data was not written by this recipe.
     overflow,                ///< The result is out of range.
     too_large,               ///< Exceeds the maximum request size.
     in_doubt,                ///< The outcome is not known yet and must not be assumed.
-    aborted,                 ///< The transaction was aborted. Not used at present.
     already_exists,          ///< The name is taken.
     not_a_member,            ///< The object has not entered or joined.
-    broken,                  ///< Other participants gave up or left early. Not used at present.
-    busy,                    ///< The object is already performing this operation.
+    busy,                    ///< Another operation or another writer is in progress.
     tls_failed,              ///< Servers accepted a connection, but no TLS handshake succeeded.
     lease_expired,           ///< A node's TTL has passed, and no renewal was confirmed in time.
 };

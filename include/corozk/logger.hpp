@@ -22,7 +22,7 @@ COROZK_DECL std::string_view to_string(log_level level) noexcept;
  * newline, and must not throw or call this library. Messages of the ZooKeeper C client are passed
  * to the same function, prefixed with "c client: ". Credentials are never logged.
  *
- * @par Thread safety
+ * @par Level of the C client
  * The C client has one log level per process (`zoo_set_debug_level`): it is set to the most verbose
  * level of all clients, and messages are then filtered per client.
  */

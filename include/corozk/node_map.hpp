@@ -28,15 +28,11 @@ class node_map_editor;
  * everything.
  *
  * @par Complexity
- * Copying, `size`, `begin` and `end`: constant. Look-ups: logarithmic. A step of an iterator: constant
- * on average. Destruction: linear in what no other map shares.
+ * Copying, `size`, `begin` and `end`: constant. Look-ups: logarithmic. A step of an iterator:
+ * constant on average. Destruction: linear in what no other map shares.
  *
- * @par Thread safety
- * As a `const std::map`. Maps that share nodes can be read, copied and destroyed in different
- * threads.
- *
- * @par Lifetime
- * Iterators and references are valid while the map or a copy of it exists.
+ * @executor As a `const std::map`. Maps that share nodes can be read, copied and destroyed in
+ * different threads. Iterators and references are valid while the map or a copy of it exists.
  */
 class COROZK_DECL node_map {
 public:

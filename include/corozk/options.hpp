@@ -37,8 +37,8 @@ struct auth_info {
  * found by reverse look-up are never used. TLS 1.2 is the lowest version accepted.
  *
  * Each certificate or key is given either as a PEM file or as a PEM text. Files are read again for
- * the next connection after they have changed. If they cannot be used then, the log says why, and the
- * previous ones stay in use.
+ * the next connection after they have changed. If they cannot be used then, the previous ones
+ * stay in use, and the reason is logged.
  */
 struct tls_options {
     tls_options() = default;
@@ -57,21 +57,21 @@ struct tls_options {
     /// the host list.
     std::string server_name;
 
-    /// If set, connections are made with this context as it is, and the files, texts and
-    /// authorities above are ignored. Certificates, names and the version of TLS are checked
-    /// nevertheless.
+    /// If set, connections are made with this context as it is (one for clients), and the files,
+    /// texts and authorities above are ignored. Certificates, names and the version of TLS are
+    /// checked nevertheless.
     std::shared_ptr<boost::asio::ssl::context> context;
 };
 
 /**
  * @brief SASL settings (see `has_sasl`).
  *
- * Access control lists refer to the client as "sasl:user". Cyrus SASL authenticates each connection,
- * within the time for it (`client_options::connect_timeout`).
+ * Access control lists refer to the client as "sasl:user". Cyrus SASL authenticates each
+ * connection, within the time for it (`client_options::connect_timeout`).
  *
- * Cyrus SASL may block: it looks up this machine's name and reads files, and GSSAPI asks the Kerberos
- * servers. It therefore runs on detached threads, one for each step of an authentication, for which
- * neither `close` nor a destructor nor the end of the process waits.
+ * Cyrus SASL may block: it looks up this machine's name and reads files, and GSSAPI asks the
+ * Kerberos servers. It therefore runs on detached threads, one for each step of an authentication,
+ * for which neither `close` nor a destructor nor the end of the process waits.
  */
 struct sasl_options {
     sasl_options() = default;
@@ -83,7 +83,8 @@ struct sasl_options {
     /// The file whose first line is the password, read for each connection. Empty if not needed.
     std::string password_file;
 
-    /// The mechanisms to try, separated by spaces; at least one must be installed.
+    /// The mechanisms to try, separated by spaces: DIGEST-MD5 or GSSAPI, the only ones that
+    /// ZooKeeper's servers know. At least one must be installed.
     std::string mechanisms = "DIGEST-MD5";
 
     /// The service name of the servers' principal.
@@ -93,15 +94,16 @@ struct sasl_options {
     /// DIGEST-MD5. Empty means the server's name in `client_options::hosts`.
     std::string host = "zk-sasl-md5";
 
-    /// Empty means the server's realm.
+    /// For DIGEST-MD5, of a server that offers several realms. ZooKeeper's servers offer one, which
+    /// is used in any case. Empty means the first.
     std::string realm;
 };
 
 /** @brief Which operations of ZooKeeper's protocol a client asks for. */
 enum class server_dialect : std::uint8_t {
-    /// All of them. A server that does not know one is noticed: because it says so, or because it
+    /// All of them. The client detects that a server does not know one: by its error, or because it
     /// closes two connections in a row instead of responding. Until then requests fail with
-    /// `zk_errc::connection_loss`; afterwards the client asks for something else, as below. With
+    /// `zk_errc::connection_loss`; afterwards the client uses a substitute, as below. With
     /// ClickHouse Keeper, which closes the connection without a response to the closing request,
     /// `close` ends with `errc::session_left_to_expire`.
     automatic,
@@ -109,9 +111,9 @@ enum class server_dialect : std::uint8_t {
     /// Those of ZooKeeper 3.4, which ClickHouse Keeper and RaftKeeper know, too. Containers become
     /// persistent znodes, the `stat` of a created znode has no times (`ctime` and `mtime` are 0),
     /// and watches that are no longer waited for stay at the server until they fire or the
-    /// connection ends. What else is newer fails with `zk_errc::unimplemented`, and nothing is sent:
-    /// TTLs, `read_all`, `ephemerals`, `count_descendants`, `who_am_i`, `reconfigure`. The end of
-    /// the connection counts as the confirmation of `close`.
+    /// connection ends. What else is newer fails with `zk_errc::unimplemented`, and nothing is
+    /// sent: TTLs, `read_all`, `ephemerals`, `count_descendants`, `who_am_i`, `reconfigure`. The
+    /// end of the connection counts as the confirmation of `close`.
     zookeeper_3_4,
 };
 
@@ -158,14 +160,15 @@ struct client_options {
     /// After the session was lost: start a new one (true), or close the client (false).
     bool renew_session = true;
 
-    /// Continue this session, of a client that has left it (`client::leave_session`) or has crashed,
-    /// with its ephemeral nodes but without its watches. If it has expired, or the password is wrong,
-    /// the state becomes `session_state::lost`, and the client goes on as after any loss
-    /// (`renew_session`); what was started before fails with `zk_errc::session_expired`.
+    /// Continue this session, of a client that has left it (`client::leave_session`) or has
+    /// crashed, with its ephemeral nodes but without its watches. If it has expired, or the
+    /// password is wrong, the state becomes `session_state::lost`, and the client continues as
+    /// after any loss (`renew_session`); what was started before fails with
+    /// `zk_errc::session_expired`.
     ///
     /// Never in two clients at once: servers cut the connection of the older, which reconnects and
-    /// cuts that of the younger, and so on. The nodes of locks, elections and other recipes that the
-    /// previous client had remain, too, and nobody releases them while the session lives.
+    /// cuts that of the younger, and so on. The nodes of locks, elections and other recipes that
+    /// the previous client had remain, too, and nobody releases them while the session lives.
     std::optional<session_credentials> session;
 
     /// Accept a server that is cut off from its quorum and serves reads only. Meanwhile the client

@@ -78,7 +78,7 @@ public:
      * @errors `operation_aborted`: it was released. `errc::busy`: another `wait_lost` is pending.
      * `errc::ownership_lost`: nothing is owned.
      *
-     * @cancellation Terminal, partial, total: completes at once; a later `wait_lost` still reports
+     * @cancellation All types: completes at once; a later `wait_lost` still reports
      * the loss.
      */
     template <class Token = default_token>
@@ -98,7 +98,7 @@ public:
      * `wait_release_requested` is pending; `errc::not_supported`: the recipe has no such requests;
      * `errc::ownership_lost`: nothing is owned.
      *
-     * @cancellation Terminal, partial, total: completes at once; a later call still reports the
+     * @cancellation All types: completes at once; a later call still reports the
      * request.
      *
      * @see Recipes page, "Revocable Shared Locks".
@@ -162,7 +162,7 @@ public:
      *
      * @errors As `client::get`; `errc::ownership_lost` if nothing is owned.
      *
-     * @cancellation Terminal, partial, total: completes at once.
+     * @cancellation All types: completes at once.
      */
     template <class Token = default_token>
     auto read(std::string path_to_read, Token&& token = Token{}) {

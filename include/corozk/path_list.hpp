@@ -16,8 +16,7 @@ namespace corozk {
  * Several lists can be sections of one longer list: 10,000 contenders that wait for 100 permits
  * each refer to 100 paths.
  *
- * @par Thread safety
- * As a `const std::vector`; copies can be used in different threads.
+ * @executor As a `const std::vector`; copies can be used in different threads.
  */
 class path_list {
 public:

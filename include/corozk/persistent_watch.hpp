@@ -31,8 +31,7 @@ COROZK_DECL boost::asio::any_io_executor executor_of(
  * node; a pending `next` completes with `operation_aborted`. The watch survives reconnects of the
  * session, not its loss.
  *
- * @par Thread safety
- * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
+ * @executor As `client`.
  */
 class COROZK_DECL persistent_watch {
 public:
@@ -61,7 +60,7 @@ public:
      * to a server without persistent watches. At once: `zk_errc::no_watcher`: the object is empty.
      * `errc::busy`: another `next` is pending.
      *
-     * @cancellation Terminal, partial, total: completes at once; a later `next` gets the event.
+     * @cancellation All types: completes at once; a later `next` gets the event.
      */
     template <class Token = default_token>
     auto next(Token&& token = Token{}) {

@@ -21,7 +21,8 @@ struct read_result {
     std::vector<std::string> names;  ///< Of `children`.
 };
 
-/** @brief Reads that see the same state of all nodes (ZooKeeper's `multiRead`), for `client::read_all`. */
+/** @brief Reads that see the same state of all nodes (ZooKeeper's `multiRead`), for
+ *        `client::read_all`. */
 class read_set {
 public:
     /// What is read of a node.

@@ -41,8 +41,7 @@ struct trace_point {
  *
  * Credentials and node data are never passed.
  *
- * @par Thread safety
- * Called on every thread that uses a client. Must not throw, block, or call this library.
+ * @executor Called on every thread that uses a client. Must not throw, block, or call this library.
  */
 class COROZK_DECL tracer {
 public:

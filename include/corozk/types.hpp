@@ -13,7 +13,8 @@
 
 namespace corozk {
 
-/** @brief Why operations reject a path, such as "ends with a slash: remove it"; null if it is valid. */
+/** @brief Why operations reject a path, such as "ends with a slash: remove it"; null if it is
+ *        valid. */
 COROZK_DECL const char* invalid_path_reason(std::string_view path) noexcept;
 
 /** @brief Matches every version of a node in a conditional update. */

@@ -24,8 +24,7 @@ COROZK_DECL boost::asio::any_io_executor executor_of(const std::shared_ptr<user_
  * the node; a pending `next` completes with `operation_aborted`. The watch survives reconnects of
  * the session, and reports what has changed meanwhile before any later operation shows it.
  *
- * @par Thread safety
- * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
+ * @executor As `client`.
  */
 class COROZK_DECL watch {
 public:
@@ -52,7 +51,7 @@ public:
      * closed. `zk_errc::no_watcher`: the event was already retrieved. `errc::busy`: another `next`
      * is pending.
      *
-     * @cancellation Terminal, partial, total: completes at once; a later `next` gets the event.
+     * @cancellation All types: completes at once; a later `next` gets the event.
      */
     template <class Token = default_token>
     auto next(Token&& token = Token{}) {

@@ -60,16 +60,13 @@ void on_log(const char* message) {
     if (!current_log || !*current_log || !message)
         return;
     std::string_view text(message);
-    log_level level = log_level::debug;
-    if (text.find("ZOO_ERROR@") != text.npos || text.find("ZOO_WARN@") != text.npos) {
-        // To the C client, losing a connection is an error.
-        level = log_level::info;
-    }
     if (std::size_t at = text.find(":ZOO_"); at != text.npos)
         text.remove_prefix(at + 5);
     while (text.ends_with('\n'))
         text.remove_suffix(1);
-    (*current_log)(level, text);
+    // Also its errors: to the C client, losing a connection is one, and its reasons are those of its
+    // own socket.
+    (*current_log)(log_level::debug, text);
 }
 
 /// There are no events of watches: it has none.
@@ -127,10 +124,7 @@ void handle::raise_log_level(log_level level) {
     static log_level highest = log_level::off;
     std::lock_guard lock(mutex);
     highest = std::max(highest, level);
-    if (highest == log_level::debug)
-        zoo_set_debug_level(ZOO_LOG_LEVEL_DEBUG);
-    else
-        zoo_set_debug_level(highest == log_level::info ? ZOO_LOG_LEVEL_WARN : ZooLogLevel{});
+    zoo_set_debug_level(highest == log_level::debug ? ZOO_LOG_LEVEL_DEBUG : ZooLogLevel{});
 }
 
 handle_state handle::state() const noexcept {

@@ -303,10 +303,9 @@ private:
             return;
         // A server also hangs up on requests that are too large for it.
         constexpr std::size_t surely_small = 32UL * 1024;
-        const operation_set awaited =
-            requests_.largest > surely_small ? 0 : conversation_->awaited_operations();
-        const operation_set unknown =
-            known_.abilities.hung_up(awaited, std::chrono::steady_clock::now());
+        const operation_set unknown = known_.abilities.hung_up(conversation_->awaited_operations(),
+                                                               std::chrono::steady_clock::now(),
+                                                               requests_.largest > surely_small);
         if (unknown != 0)
             problem_ = stream_->problem() + ", again, at " + not_asked_again(unknown);
         else if (!conversation_->established() && !stream_->shaking_hands())
@@ -353,7 +352,8 @@ private:
             received_(what);
         }
         if (std::string problem = incoming_.problem(); !refused_ && !problem.empty())
-            distrust("it sent " + problem);
+            distrust("it sent " + problem + "; the limit is " +
+                     std::to_string(frame_splitter::longest_frame) + " bytes");
     }
 
 #if COROZK_HAS_SASL

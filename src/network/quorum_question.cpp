@@ -16,9 +16,8 @@ void quorum_question::ask(stream_factory& streams,
                           const std::string& name,
                           std::function<void(const endpoint&)> yes) {
     yes_ = std::move(yes);
-    std::string ignored;
     stream_ = streams.make(
-        name, [this] { go_on(); }, ignored);
+        name, [this] { go_on(); }, unusable_);
     if (stream_)
         stream_->connect(server_);
 }
@@ -29,6 +28,14 @@ bool quorum_question::is_yes() const noexcept {
         return answer_ == answer{'r', 'w'};
     // "null" is that of a server which has no quorum and does not even read.
     return answer_ != answer{'r', 'o'} && answer_ != answer{'n', 'u'};
+}
+
+std::string quorum_question::problem() const {
+    if (!stream_)
+        return unusable_;
+    if (received_ == answer_.size())
+        return "it has no quorum";
+    return stream_->ended() ? stream_->problem() : "no answer in time";
 }
 
 void quorum_question::go_on() {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace corozk::detail {
@@ -33,6 +34,11 @@ public:
              const std::string& name,
              std::function<void(const endpoint&)> yes);
 
+    const endpoint& server() const noexcept { return server_; }
+
+    /// Why the answer is not yes (yet), in words.
+    std::string problem() const;
+
     /// In the child of a fork.
     void leave_to_parent() noexcept {
         if (stream_)
@@ -46,6 +52,7 @@ private:
     endpoint server_;
     demand demand_;
     std::shared_ptr<stream> stream_;
+    std::string unusable_;  ///< why there is no stream
     std::function<void(const endpoint&)> yes_;
     std::array<unsigned char, 2> answer_{};
     std::size_t received_ = 0;

@@ -89,8 +89,14 @@ std::string sasl_problem(const sasl_options& options) {
     bool any = false;
     bool needs_password = false;
     while (words >> word) {
+        // Others would tell a server more than it asks for, such as the password.
+        if (word != "DIGEST-MD5" && word != "GSSAPI") {
+            return "sasl: ZooKeeper's servers know only the mechanisms DIGEST-MD5 and GSSAPI, not "
+                   "\"" +
+                   word + "\"";
+        }
         any = any || library.knows(word);
-        needs_password = needs_password || word == "DIGEST-MD5" || word == "PLAIN";
+        needs_password = needs_password || word == "DIGEST-MD5";
     }
     if (!any) {
         return "sasl: no such mechanism is installed: \"" + options.mechanisms +
@@ -206,8 +212,12 @@ sasl_exchange::progress sasl_exchange::start() {
 }
 
 sasl_exchange::progress sasl_exchange::step(std::string_view from_server) {
-    if (complete_)
+    if (complete_ && from_server.empty())
         return progress::done;
+    if (complete_) {
+        problem_ = "the server goes on where the mechanism has ended: it has authenticated nobody";
+        return progress::failed;
+    }
     const char* data = nullptr;
     unsigned size = 0;
     int code = sasl_client_step(connection_.get(),
@@ -220,7 +230,10 @@ sasl_exchange::progress sasl_exchange::step(std::string_view from_server) {
         complete_ = true;
         code = SASL_CONTINUE;
     }
-    return result(code, data, size);
+    progress made = result(code, data, size);
+    if (made == progress::failed && from_server.empty())
+        problem_ = "the server has probably no SASL configured (" + problem_ + ")";
+    return made;
 }
 
 sasl_exchange::progress sasl_exchange::result(int code, const char* data, unsigned size) {

@@ -5,13 +5,17 @@
 
 #include <boost/asio/buffer.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
+#include <sys/stat.h>
 #include <utility>
 
 namespace corozk::detail {
@@ -45,15 +49,43 @@ std::string pem_text(const char* option, const std::string& file, const std::str
     return content.str();
 }
 
-/// The text of an option, which must be PEM or empty.
-std::string pem(const char* option, const std::string& file, const std::string& text) {
+constexpr std::string_view begin_of_block = "-----BEGIN ";
+constexpr std::string_view certificate_block = "CERTIFICATE";
+constexpr std::string_view key_block = "PRIVATE KEY";  // also those of one algorithm, or encrypted
+
+/// Whether what follows "-----BEGIN " is the name of a block that OpenSSL takes for one of this type.
+bool is_block(std::string_view rest, std::string_view type) {
+    std::string_view name = rest.substr(0, rest.find("-----"));
+    if (type == certificate_block)
+        return name == type || name == "X509 CERTIFICATE";
+    return name.ends_with(type) && name != "OPENSSH PRIVATE KEY";
+}
+
+/// The text of an option, which must be PEM with a block of this type, or empty.
+std::string pem(const char* option,
+                std::string_view type,
+                const std::string& file,
+                const std::string& text) {
     std::string found = pem_text(option, file, text);
-    if (!found.empty() && found.find("-----BEGIN ") == found.npos) {
-        std::string what = file.empty() ? std::string(option) + "_pem"
-                                        : std::string(option) + "_file \"" + file + "\"";
-        throw std::runtime_error(what + " is not PEM: it has no line \"-----BEGIN ...\"");
+    if (found.empty())
+        return found;
+    const std::string what = file.empty() ? std::string(option) + "_pem"
+                                          : std::string(option) + "_file \"" + file + "\"";
+    std::string_view first;
+    for (std::size_t at = found.find(begin_of_block); at != found.npos;
+         at = found.find(begin_of_block, at)) {
+        at += begin_of_block.size();
+        const std::string_view rest = std::string_view(found).substr(at);
+        if (is_block(rest, type))
+            return found;
+        if (first.empty())
+            first = rest.substr(0, std::min(rest.find("-----"), rest.find('\n')));
     }
-    return found;
+    if (first.empty())
+        throw std::runtime_error(what + " is not PEM: it has no line \"-----BEGIN ...\"");
+    throw std::runtime_error(what + " must have a block \"-----BEGIN " + std::string(type) +
+                             "-----\", but begins with \"-----BEGIN " + std::string(first) +
+                             "-----\"");
 }
 
 /// `source` names the option in the error.
@@ -66,10 +98,36 @@ void apply(const char* source, Function function) {
         throw std::runtime_error(std::string(source) + ": " + failed.message());
 }
 
+/// The key belongs to the certificate, which the context has already.
+void use_key(ssl::context& context, const std::string& key, bool has_password) {
+    const bool encrypted = key.find("ENCRYPTED") != key.npos;
+    std::string source = "the key of the client certificate (key_file, key_pem)";
+    error_code failed;
+    ERR_clear_error();
+    context.use_private_key(boost::asio::buffer(key), ssl::context::pem, failed);
+    if (failed &&
+        ERR_GET_REASON(static_cast<unsigned long>(failed.value())) == X509_R_KEY_VALUES_MISMATCH)
+        source += " does not belong to the certificate";
+    else if (failed && encrypted)
+        source += has_password ? " cannot be decrypted: key_password may be wrong"
+                               : " is encrypted: set key_password";
+    if (failed)
+        throw std::runtime_error(source + " (" + failed.message() + ")");
+    // OpenSSL keeps one pair for each type of key, so that one of another type is no mismatch yet.
+    if (SSL_CTX_check_private_key(context.native_handle()) != 1)
+        throw std::runtime_error(source + " is of another type than the certificate's");
+}
+
+/// A context of the user's. @throws std::runtime_error if no client can use it
+void check_context(ssl::context& context) {
+    if (SSL_CTX_get_ssl_method(context.native_handle()) == TLS_server_method())
+        throw std::runtime_error("the context was made for servers: use ssl::context::tls_client");
+}
+
 std::shared_ptr<ssl::context> make_context(const tls_options& options) {
     auto made = std::make_shared<ssl::context>(ssl::context::tls_client);
     SSL_CTX_set_min_proto_version(made->native_handle(), TLS1_2_VERSION);
-    std::string authorities = pem("ca", options.ca_file, options.ca_pem);
+    std::string authorities = pem("ca", certificate_block, options.ca_file, options.ca_pem);
     if (authorities.empty() && !options.system_authorities) {
         throw std::runtime_error(
             "no authority is trusted: set ca_file, ca_pem or "
@@ -86,8 +144,9 @@ std::shared_ptr<ssl::context> make_context(const tls_options& options) {
     if (options.system_authorities)
         apply("system_authorities", [&](error_code& ec) { made->set_default_verify_paths(ec); });
 
-    std::string certificate = pem("certificate", options.certificate_file, options.certificate_pem);
-    std::string key = pem("key", options.key_file, options.key_pem);
+    std::string certificate =
+        pem("certificate", certificate_block, options.certificate_file, options.certificate_pem);
+    std::string key = pem("key", key_block, options.key_file, options.key_pem);
     if (certificate.empty() != key.empty())
         throw std::runtime_error("a client certificate needs both the certificate and its key");
     if (certificate.empty())
@@ -100,42 +159,49 @@ std::shared_ptr<ssl::context> make_context(const tls_options& options) {
     apply("the client certificate (certificate_file, certificate_pem)", [&](error_code& ec) {
         made->use_certificate_chain(boost::asio::buffer(certificate), ec);
     });
-    apply("the key of the client certificate (key_file, key_pem, key_password)",
-          [&](error_code& ec) {
-              made->use_private_key(boost::asio::buffer(key), ssl::context::pem, ec);
-          });
+    use_key(*made, key, !options.key_password.empty());
     return made;
 }
 
 }  // namespace
 
-tls_settings::times tls_settings::file_times() const {
-    times result;
+tls_settings::file_states tls_settings::look_at_files() const {
+    file_states result;
     for (const std::string* file :
          {&options_.ca_file, &options_.certificate_file, &options_.key_file}) {
-        std::error_code missing;
-        if (!file->empty())
-            result[*file] = std::filesystem::last_write_time(*file, missing);
+        if (file->empty())
+            continue;
+        struct ::stat found {};
+        // A missing file has a state, too.
+        if (::stat(file->c_str(), &found) != 0)
+            found = {};
+        // Not only the time of the last modification, which a copy may have kept.
+        result[*file] = {found.st_mtim.tv_sec,
+                         found.st_mtim.tv_nsec,
+                         found.st_ctim.tv_sec,
+                         found.st_ctim.tv_nsec,
+                         static_cast<std::int64_t>(found.st_size),
+                         static_cast<std::int64_t>(found.st_ino)};
     }
     return result;
 }
 
 std::shared_ptr<ssl::context> tls_settings::context(std::string& problem) {
-    if (options_.context)
-        return options_.context;
-    times now = file_times();
-    if (context_ && now == read_at_)
+    file_states now = look_at_files();
+    if (context_ && now == used_)
         return context_;
     try {
-        context_ = make_context(options_);
-        read_at_ = std::move(now);
-        refused_at_.clear();
+        if (options_.context)
+            check_context(*options_.context);
+        context_ = options_.context ? options_.context : make_context(options_);
+        used_ = std::move(now);
+        refused_.clear();
         return context_;
     } catch (const std::exception& e) {
         // A file that is being replaced: the connection is made with what was valid before.
-        if (!context_ || now != refused_at_)
+        if (!context_ || now != refused_)
             problem = std::string("tls: ") + e.what();
-        refused_at_ = std::move(now);
+        refused_ = std::move(now);
     }
     return context_;
 }

@@ -5,7 +5,8 @@
 
 #include <boost/asio/ssl/context.hpp>
 
-#include <filesystem>
+#include <array>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -23,13 +24,14 @@ public:
     std::shared_ptr<boost::asio::ssl::context> context(std::string& problem);
 
 private:
-    using times = std::map<std::string, std::filesystem::file_time_type>;
-    times file_times() const;
+    /// By file: what tells its content from another one.
+    using file_states = std::map<std::string, std::array<std::int64_t, 6>>;
+    file_states look_at_files() const;
 
     tls_options options_;
     std::shared_ptr<boost::asio::ssl::context> context_;
-    times read_at_;     ///< the files' times when `context_` was made
-    times refused_at_;  ///< when they could not be used
+    file_states used_;     ///< when `context_` was made
+    file_states refused_;  ///< when they could not be used
 };
 
 }  // namespace corozk::detail

@@ -65,7 +65,8 @@ std::string certificate_problem(X509_STORE_CTX* chain) {
     }
 }
 
-std::string handshake_problem(const error_code& error) {
+/// @param certified whether the client has a certificate
+std::string handshake_problem(const error_code& error, bool certified) {
     if (error == boost::asio::error::eof || error == ssl::error::stream_truncated ||
         error == boost::asio::error::connection_reset) {
         return "it closed the connection during the TLS handshake: this may be a port without TLS";
@@ -83,12 +84,17 @@ std::string handshake_problem(const error_code& error) {
             return "it does not trust the authority of the client's certificate";
         case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
             return "it says that the client's certificate has expired";
+        case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
+            return std::string("it refuses the handshake: no cipher suite may be common to both") +
+                   (certified ? "" : ", or it requires the client's certificate") + " (" +
+                   error.message() + ")";
         case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
         case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
-        case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
         case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
-            return "it does not accept the client's certificate, or requires one: set "
-                   "certificate_file and key_file (" +
+            return (certified ? "it does not accept the client's certificate, which may be expired "
+                                "or signed by an authority that it does not trust ("
+                              : "it requires the client's certificate: set certificate_file and "
+                                "key_file (") +
                    error.message() + ")";
         default:
             return "TLS: " + error.message();
@@ -155,7 +161,7 @@ public:
             shaking_hands_ = by_tls;
             end(closed    ? connection_problem(boost::asio::error::eof)
                 : !by_tls ? connection_problem(failed_)
-                          : handshake_problem(failed_));
+                          : handshake_problem(failed_, certified()));
         } else if (!input_ && failed_) {
             input_ = true;
         }
@@ -214,13 +220,16 @@ private:
                     self->refusal_ = self->peer_problem();
                 self->shaking_hands_ = ec || !self->refusal_.empty();
                 if (self->shaking_hands_)
-                    self->end(self->refusal_.empty() ? handshake_problem(ec) : self->refusal_);
+                    self->end(self->refusal_.empty() ? handshake_problem(ec, self->certified())
+                                                     : self->refusal_);
                 else
                     self->connected_ = true;
                 self->notify();
             });
         notify();
     }
+
+    bool certified() { return SSL_get_certificate(stream_.native_handle()) != nullptr; }
 
     bool verify(bool accepted, ssl::verify_context& chain) {
         // That of the user's context was replaced by this one. It can only refuse more.

@@ -69,6 +69,15 @@ public:
     explicit with_usage(std::string text) : text_(std::move(text)) {}
     std::string make_usage(const CLI::App*, std::string) const override { return text_; }
 
+    /// Without what an option needs: its description begins with that.
+    std::string make_option_opts(const CLI::Option* option) const override {
+        std::string text = Formatter::make_option_opts(option);
+        auto needs = text.find(" Needs:");
+        if (needs != std::string::npos)
+            text.erase(needs, text.find(" Excludes:", needs) - needs);
+        return text;
+    }
+
 private:
     std::string text_;
 };
@@ -85,13 +94,41 @@ std::string no_command_in(const std::vector<std::string>& unknown) {
     return fmt::format("{}; the commands are {}: see corozk --help", problem, names);
 }
 
-std::string unexpected(const std::string& word) {
-    if (!word.starts_with('-'))
+std::string usage_of(const command_entry& entry) {
+    return fmt::format("corozk {} [OPTIONS] {}", entry.name, entry.arguments);
+}
+
+std::string unexpected(const std::string& word, const std::string& name, command_line takes) {
+    if (!word.starts_with('-') && takes == command_line::required)
         return fmt::format("unexpected argument '{}'; a command follows --", word);
+    if (!word.starts_with('-')) {
+        auto named = [&name](const command_entry* entry) { return entry->name == name; };
+        const auto* entry = std::find_if(std::begin(all_commands), std::end(all_commands), named);
+        return fmt::format("unexpected argument '{}': usage: {}", word, usage_of(**entry));
+    }
     return fmt::format(
         "there is no option '{}'; other words that begin with a dash follow --, or "
         "the '=' of their option",
         word);
+}
+
+/// CLI11's words are "--deadline: At Most 1 required but received 2".
+usage_error wrong_count(const CLI::ArgumentMismatch& e) {
+    std::string text = e.what();
+    std::string name = text.substr(0, text.find(':'));
+    if (text.find(": At Most ") != std::string::npos)
+        return usage_error(fmt::format("{} is given more than once", name));
+    if (text.ends_with(" missing"))
+        return usage_error(fmt::format("{} needs a value", name));
+    return usage_error(text);
+}
+
+/// "help get" is "get --help".
+void accept_help(std::vector<std::string>& words) {
+    if (words.empty() || words.front() != "help")
+        return;
+    words.erase(words.begin());
+    words.emplace_back("--help");
 }
 
 usage_error no_value_for(const std::string& name) {
@@ -131,8 +168,8 @@ application::application() : app_(about, "corozk") {
     for (const command_entry* entry : all_commands) {
         CLI::App* sub = app_.add_subcommand(entry->name, entry->summary);
         sub->fallthrough();
-        sub->formatter(std::make_shared<with_usage>(
-            fmt::format("\nUsage: corozk {} [OPTIONS] {}\n", entry->name, entry->arguments)));
+        sub->formatter(
+            std::make_shared<with_usage>(fmt::format("\nUsage: {}\n", usage_of(*entry))));
         commands_.emplace(sub, entry->make(*sub));
     }
 }
@@ -175,7 +212,7 @@ void application::add_settings() {
     auto choose = [this](const std::string& name) { settings_.dialect = dialects.at(name); };
     app_.add_option_function<std::string>(
             "--dialect", choose, "what the servers know; zookeeper-3.4 also for ClickHouse Keeper")
-        ->check(CLI::IsMember(dialects))
+        ->check(one_of(dialects))
         ->envname("COROZK_DIALECT");
     auto add_file = [this](const char* name, std::string& into, const char* help) {
         return app_.add_option(name, into, help)->type_name("FILE");
@@ -210,6 +247,7 @@ void application::parse(std::vector<std::string> words) {
     // Holds for usage errors, too.
     settings_.json = std::find(words.begin(), words.end(), "--json") != words.end();
     refuse_empty_after_equals(words);
+    accept_help(words);
     std::reverse(words.begin(), words.end());  // as CLI11 expects them
     try {
         app_.parse(std::move(words));
@@ -218,7 +256,11 @@ void application::parse(std::vector<std::string> words) {
             throw usage_error(no_command_in(app_.remaining()));
         throw;
     } catch (const CLI::ExtrasError&) {
-        throw usage_error(unexpected(app_.remaining(true).front()));
+        throw usage_error(unexpected(app_.remaining(true).front(),
+                                     app_.get_subcommands().front()->get_name(),
+                                     selected().takes_command()));
+    } catch (const CLI::ArgumentMismatch& e) {
+        throw wrong_count(e);
     }
     refuse_empty_values(app_);
     refuse_empty_values(*app_.get_subcommands().front());

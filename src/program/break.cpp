@@ -24,6 +24,8 @@ public:
             R"(The owner is notified that it has lost what it held, or that it waits no more, and the
 next contender proceeds. The owner may still be working for a moment: break what a dead
 or stopped process holds, or let the protected resource reject smaller fencing tokens.
+Knows the same recipes as corozk contenders: not Kazoo's Semaphore, and --holder breaks
+all leases of Curator's semaphores.
 
 Exit code 1 if there was nothing to break.
 

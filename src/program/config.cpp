@@ -16,7 +16,7 @@ public:
                        layout_,
                        "single (the default): one value in one znode; ready: several parts, and a "
                        "'ready' znode; versioned: several parts, switched at once")
-            ->check(CLI::IsMember({"single", "ready", "versioned"}));
+            ->check(one_of(std::vector<std::string>{"single", "ready", "versioned"}));
         add_number<std::uint64_t>(
             app, "-c,--count", count_, "watch: end after this many values (default: never)");
         app.footer(R"(Actions

@@ -21,8 +21,9 @@ public:
         app.footer(
             R"(Shows who holds and who waits, in order: since when (by the server's clock), in which
 session, from which address, and what each calls itself (--identity). Knows every recipe
-that queues, and the names that Curator and Kazoo give. --watch continues while the
-servers are away, and shows what has changed when they are back.
+that queues, and those of Curator and Kazoo, except Kazoo's Semaphore. All leases of
+Curator's semaphores are shown as holders, since their limit is not stored. --watch
+continues while the servers are away, and shows what has changed when they are back.
 
 Addresses come from the servers' command 'cons'; where it is not allowed
 (4lw.commands.whitelist) there is a dash.

@@ -41,7 +41,8 @@ what a contender calls itself (--identity) if that differs. Contenders that call
 themselves the same in several sessions are one participant, too: what a job runs under
 several locks has one --identity, and jobs that have nothing to do with each other have
 different ones. (The default is different for each process. Addresses do not count, as
-Curator writes that of its host.)
+Curator writes that of its host.) Knows the same recipes as corozk contenders: not Kazoo's
+Semaphore; and nobody is seen to wait for a lease of Curator's semaphores.
 
 Exit code 1 if there is a deadlock. 'corozk break NODE' resolves it.
 

@@ -3,14 +3,16 @@
 #include "outage.hpp"
 #include "run_under.hpp"
 #include <corozk/recipe/service_discovery.hpp>
-#include <corozk/recipe/service_provider.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/value_from.hpp>
 #include <boost/system/error_code.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
+#include <random>
 
 namespace corozk::program {
 
@@ -31,6 +33,28 @@ void check_json(const std::string& text) {
             fmt::format("'{}' is not JSON: a string has quotes, as in '\"v7\"'", text));
 }
 
+bool has_endpoint(const service_instance& one) {
+    return !one.address.empty() && one.port.value_or(0) != 0;
+}
+
+/// What --one chooses from.
+std::vector<service_instance> choice_of(const service_state& state) {
+    std::vector<service_instance> result;
+    std::copy_if(state.instances.begin(),
+                 state.instances.end(),
+                 std::back_inserter(result),
+                 [](const service_instance& one) { return one.enabled && has_endpoint(one); });
+    return result;
+}
+
+/// Curator's format has no such names, and its instances have addresses.
+bool looks_like_server_set(const service_state& state) {
+    return std::any_of(
+        state.instances.begin(), state.instances.end(), [](const service_instance& one) {
+            return one.node.starts_with("member_") && one.address.empty();
+        });
+}
+
 class discover_command final : public command {
 public:
     explicit discover_command(CLI::App& app) {
@@ -46,7 +70,7 @@ public:
                "--format",
                [this](const std::string& name) { format_ = formats.at(name); },
                "whose znodes these are (default: curator)")
-            ->check(CLI::IsMember(formats));
+            ->check(one_of(formats));
         wait_.describe_deadline(app);
         const std::string endpoint = "register an instance while the command runs";
         app.add_option("--register", endpoint)
@@ -83,7 +107,7 @@ It has no SSL port and no URI, but --shard and --endpoint, and its payload is an
 of strings.
 
 --one waits for an instance until --deadline; without that it ends with 1 if none is
-enabled.
+enabled. One without an address or a port (there may be an SSL port alone) is not chosen.
 
 --register runs the command as corozk lock does, and registers the instance before. Its
 environment contains COROZK_NODE (the instance's znode), COROZK_PATH (the base path) and
@@ -178,6 +202,11 @@ private:
             show(context, state);
         else
             complain(fmt::format("{} has no instance", service_path()), context.options.json);
+        if (format_ == service_format::curator && looks_like_server_set(state)) {
+            context.out.event("hint",
+                              fmt::format("{} {}", service_path(), hint_at_server_set),
+                              {{"path", path_}, {"message", hint_at_server_set}});
+        }
         co_return state.instances.empty() ? answer_is_no : done;
     }
 
@@ -202,35 +231,50 @@ private:
     }
 
     asio::awaitable<int> choose(command_context& context) {
-        service_provider_options options;
-        options.strategy = service_strategy::random;
-        options.format = format_;
-        service_provider provider(context.zk, path_, service_, options);
-        bool waits = wait_.deadline && !wait_.at_once();
-        ending<service_instance> chosen;
-        if (waits) {
-            co_await run_to_end(
-                context.interrupts.race(reporting_outages(context,
-                                                          "the connection was lost; still waiting",
-                                                          provider.choose_until(wait_.until()))),
-                chosen);
-        } else {
-            co_await run_to_end(
-                context.interrupts.race(while_connected(context.zk, provider.try_choose())),
-                chosen);
-        }
-        service_instance instance;
-        try {
-            instance = chosen.take();
-        } catch (const boost::system::system_error& e) {
-            if (e.code() != errc::would_block && e.code() != errc::deadline_exceeded)
-                throw;
-            complain(fmt::format("{} has no enabled instance", service_path()),
-                     context.options.json);
+        service_cache cache(context.zk, path_, service_, format_);
+        service_state state;
+        if (wait_.deadline && !wait_.at_once())
+            co_await context.interrupts.race(reporting_outages(
+                context, "the connection was lost; still waiting", until_choice(cache, state)));
+        else
+            state = co_await context.interrupts.race(while_connected(context.zk, cache.next()));
+        std::vector<service_instance> choice = choice_of(state);
+        if (choice.empty()) {
+            complain(nothing_to_choose(state), context.options.json);
             co_return wait_.deadline ? not_acquired : answer_is_no;
         }
+        std::random_device random;
+        std::uniform_int_distribution<std::size_t> any(0, choice.size() - 1);
+        const service_instance& instance = choice[any(random)];
         context.out.result(endpoint_of(instance), instance_value(instance));
         co_return done;
+    }
+
+    /// Waits until there is an instance to choose, or for the deadline.
+    asio::awaitable<void> until_choice(service_cache& cache, service_state& state) const {
+        using namespace asio::experimental::awaitable_operators;
+        ending<void> waited;
+        auto first =
+            co_await (run_to_end(next_choice(cache, state), waited) || pause_until(wait_.until()));
+        if (first.index() == 0)
+            waited.take();
+    }
+
+    static asio::awaitable<void> next_choice(service_cache& cache, service_state& state) {
+        do {
+            state = co_await cache.next(state.revision);
+        } while (choice_of(state).empty());
+    }
+
+    std::string nothing_to_choose(const service_state& state) const {
+        const bool enabled = std::any_of(state.instances.begin(),
+                                         state.instances.end(),
+                                         [](const service_instance& one) { return one.enabled; });
+        if (!enabled)
+            return fmt::format("{} has no enabled instance", service_path());
+        if (format_ == service_format::curator && looks_like_server_set(state))
+            return fmt::format("{} {}", service_path(), hint_at_server_set);
+        return fmt::format("{} has no enabled instance with an address and a port", service_path());
     }
 
     service_instance instance_to_register() const {
@@ -268,6 +312,8 @@ private:
         if (ec == errc::bad_option)
             throw usage_error(format_ == service_format::server_set
                                   ? "--payload is no object of strings, or a word is not UTF-8"
+                              : uri_spec_.empty()
+                                  ? "a word is not UTF-8"
                                   : "braces in --uri-spec are not paired, or a word is not UTF-8");
         if (ec)
             throw error(ec, "discover", service_path());
@@ -304,6 +350,9 @@ private:
         auto [ec] = co_await services.register_instance_until(instance, until, as_tuple);
         co_return ec;
     }
+
+    static constexpr const char* hint_at_server_set =
+        "seems to be a ServerSet: use --format server-set";
 
     std::string path_;
     std::string service_;

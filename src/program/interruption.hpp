@@ -5,7 +5,9 @@
 #include "process_state.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/system/error_code.hpp>
 
 #include <deque>
 #include <exception>
@@ -52,6 +54,14 @@ asio::awaitable<void> run_to_end(asio::awaitable<Value> operation, ending<Value>
     }
 }
 
+/// Whether it has a result. An error that says that it was cancelled is none.
+template <class Value>
+bool has_result(const ending<Value>& ended) {
+    if constexpr (std::is_same_v<Value, boost::system::error_code>)
+        return ended.value && *ended.value != asio::error::operation_aborted;
+    return ended.value.has_value();
+}
+
 /// A signal that was received.
 struct signal_request {
     int number = 0;              ///< 0: none
@@ -82,7 +92,7 @@ public:
         auto first = co_await (run_to_end(std::move(operation), result) || next());
         if (first.index() == 1) {
             const signal_request request = std::get<1>(first);
-            if (!result.value)
+            if (!has_result(result))
                 throw interrupted{request.number};
             asked_to_end_ = request.number;
         }

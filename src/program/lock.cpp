@@ -44,9 +44,10 @@ asked to start (at, systemd-run, docker) does not descend from the command.
 
 SIGINT, SIGTERM and SIGQUIT are forwarded to the command and its descendants, SIGHUP,
 SIGUSR1, SIGUSR2 and SIGALRM to the command only. If it ends by the signal, so does
-this program. A SIGHUP that it survives changes nothing. On a terminal both are one job, as with flock: Ctrl-C and Ctrl-Z go to
-both, and bg and fg work. A stopped program keeps no session: if this one is stopped
-for longer than --session-timeout, its command is ended as for a lost lock.
+this program. A SIGHUP that it survives changes nothing. On a terminal both are one job,
+as with flock: Ctrl-C and Ctrl-Z go to both, and bg and fg work. A stopped program keeps
+no session: if this one is stopped for longer than --session-timeout, its command is
+ended as for a lost lock.
 
 If the servers are away for longer than that, a waiting program continues to wait.
 

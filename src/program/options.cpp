@@ -28,7 +28,7 @@ client_options to_client_options(const settings& s) {
         options.sasl = s.sasl;
     auto write = [out = output(s.json), verbose = s.verbose](log_level level,
                                                              std::string_view line) {
-        if (!verbose && level != log_level::error)
+        if (!verbose && (level != log_level::error || explains_end(line)))
             return keep_warning(line);
         keep_warning("");
         std::string_view name = to_string(level);

@@ -70,7 +70,7 @@ inline CLI::Option* add_compatibility(CLI::App& app, compatibility& into, const 
                                                               {"kazoo", compatibility::kazoo}};
     auto set = [&into](const std::string& name) { into = formats.at(name); };
     return app.add_option_function<std::string>("--compatibility", set, help)
-        ->check(CLI::IsMember(formats));
+        ->check(one_of(formats));
 }
 
 /// How long to wait. One budget, from the program's start on, which includes connecting.

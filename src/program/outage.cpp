@@ -37,13 +37,21 @@ asio::awaitable<void> connected_until(client& zk, time_point until) {
     connected.take();
 }
 
+void report_outage(const command_context& context, const error_code& why, const char* report) {
+    const char* name = is_session_lost(why) ? "session_lost" : "connection_lost";
+    context.out.event(name, report, {{"message", report}});
+}
+
 asio::awaitable<void> report_outages(command_context& context, const char* report) {
     session_status status = context.zk.status();
     for (;;) {
         bool was_connected = status.state == session_state::connected;
         status = co_await context.zk.next_state(status);
-        if (was_connected && status.state != session_state::connected)
-            context.out.event("session_lost", report);
+        bool is_connected = status.state == session_state::connected;
+        // People were told of the outage that it ends in.
+        bool tells_more = context.options.json && status.state == session_state::lost;
+        if (was_connected ? !is_connected : tells_more)
+            report_outage(context, status.reason, report);
     }
 }
 

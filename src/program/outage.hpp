@@ -21,6 +21,10 @@ asio::awaitable<void> connected_until(client& zk, time_point until);
 /// The same, but a signal ends it. @throws interrupted
 asio::awaitable<void> connected_again(command_context& context, time_point until);
 
+/// Reports that there is no connection: with --json as "connection_lost", or as "session_lost" if the
+/// error says so.
+void report_outage(const command_context& context, const error_code& why, const char* report);
+
 /// Begins an operation.
 template <class Value>
 using attempt = std::function<asio::awaitable<Value>()>;
@@ -34,19 +38,21 @@ asio::awaitable<Value> through_outages(command_context& context,
                                        const attempt<Value>& begin) {
     for (;;) {
         ending<Value> ended;
+        error_code why;
         co_await run_to_end(context.interrupts.race(begin()), ended);
         try {
             co_return ended.take();
         } catch (const boost::system::system_error& e) {
             if (!is_outage(e.code()) || std::chrono::steady_clock::now() >= until)
                 throw;
+            why = e.code();
         }
-        context.out.event("session_lost", report);
+        report_outage(context, why, report);
         co_await connected_again(context, until);
     }
 }
 
-/// Reports each loss of the connection. Ends when it is cancelled.
+/// Reports each loss of the connection, and with --json that of the session. Ends when it is cancelled.
 asio::awaitable<void> report_outages(command_context& context, const char* report);
 
 /// Completes when there is no connection.

@@ -61,6 +61,24 @@ std::string line_of(std::string_view text) {
     return line;
 }
 
+/// What others wrote, or were given as words, must not control the terminal.
+std::string escaped(std::string_view text) {
+    const bool valid = is_utf8(text);
+    std::string result;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        auto byte = static_cast<unsigned char>(text[i]);
+        // U+0080 to U+009F: of two bytes
+        const bool high = valid && byte == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+        if (high)
+            byte = static_cast<unsigned char>(text[++i]);
+        if (high || byte < 0x20 || byte == 0x7f || (!valid && byte >= 0x80))
+            result += fmt::format("\\x{:02x}", byte);
+        else
+            result += static_cast<char>(byte);
+    }
+    return result;
+}
+
 std::string serialized(boost::json::value value) {
     make_valid(value);
     return boost::json::serialize(value);
@@ -93,12 +111,19 @@ std::string& last_warning() {
 }
 
 bool refers_to_log(const error_code& ec) noexcept {
-    return ec == errc::bad_option || ec == errc::bad_path || ec == errc::not_supported;
+    return ec == errc::bad_option || ec == errc::bad_path || ec == errc::not_supported ||
+           ec == errc::bad_host_list || ec == errc::chroot_missing;
+}
+
+/// Whether the last warning has the reason for each server.
+bool has_reasons(const error_code& ec) {
+    return (ec == errc::no_server || ec == errc::server_silent || ec == errc::host_not_found) &&
+           last_warning().starts_with("cannot connect to ");
 }
 
 /// "/a: ...", without the name of the library's operation.
 std::string explain(const boost::system::system_error& e) {
-    if (refers_to_log(e.code()) && !last_warning().empty())
+    if (has_reasons(e.code()) || (refers_to_log(e.code()) && !last_warning().empty()))
         return last_warning();
     const char* own = message_for(e.code());
     const auto* ours = dynamic_cast<const error*>(&e);
@@ -122,7 +147,7 @@ int code_for(const error_code& ec) {
         return ownership_was_lost;
     if (ec == errc::no_server || ec == errc::host_not_found || ec == errc::server_silent ||
         ec == errc::tls_failed || ec == errc::not_connected || ec == errc::closed ||
-        ec == errc::chroot_missing || is_recoverable(ec) || is_session_lost(ec))
+        is_recoverable(ec) || is_session_lost(ec))
         return no_connection;
     if (ec == errc::bad_path || ec == errc::bad_option || ec == errc::bad_host_list)
         return bad_usage;
@@ -140,7 +165,10 @@ void output::event(const char* name,
                    const boost::json::object& members) const {
     boost::json::object value{{"event", name}};
     value.insert(members.begin(), members.end());
-    std::string line = line_of(json_ ? serialized(value) : fmt::format("corozk: {}", text));
+    while (text.ends_with('\n'))
+        text.remove_suffix(1);
+    std::string line =
+        line_of(json_ ? serialized(value) : fmt::format("corozk: {}", escaped(text)));
     // The event itself matters more than its report.
     static_cast<void>(write_all(STDERR_FILENO, line, [] { return false; }));
 }
@@ -169,8 +197,15 @@ output_failure::output_failure(int problem)
                                 std::error_code(problem, std::generic_category()).message())) {}
 
 void keep_warning(std::string_view text) {
-    if (!text.starts_with("c client: "))
+    // After such an error others only follow from it.
+    bool less = text.starts_with("c client: ") || explains_end(last_warning());
+    if (text.empty() || !less)
         last_warning() = text;
+}
+
+bool explains_end(std::string_view line) noexcept {
+    return line.starts_with("host list ") || line.starts_with("bad option: ") ||
+           line.starts_with("the parent znode ");
 }
 
 void complain(std::string_view text, bool json) {

@@ -68,9 +68,12 @@ void print_bytes(std::string_view text);
 /// Reports an error on standard error.
 void complain(std::string_view text, bool json);
 
-/// Keeps the last warning of the library that was not shown: where its error refers to the log,
+/// Keeps the last warning of the library that was not shown: where it says more than the error,
 /// the messages below contain it instead.
 void keep_warning(std::string_view text);
+
+/// Whether this line of the library's log is the reason why the program ends: a message below says it.
+bool explains_end(std::string_view line) noexcept;
 
 /// Reports an exception. @return the exit code
 int complain_about(std::exception_ptr failure, bool json);

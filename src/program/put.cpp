@@ -24,7 +24,7 @@ public:
         app.footer(
             R"(Writes the znode's data. Standard input is written as it is, with its last end of line;
 a value that begins with a dash follows --. Missing parents are created without data.
---acl is that of what is created.
+--acl is that of what is created; if parents are missing it has to allow creating (c).
 
 Exit code 1 if nothing was written: the znode exists (--create-only), or has another
 version or does not exist (--version). After exit code 69 it may have been written.
@@ -107,6 +107,7 @@ private:
         if (ec && ec != zk_errc::no_node && ec != zk_errc::node_exists)
             throw error(ec, "put", path_);
         if (ec == zk_errc::no_node) {
+            check_acl_of_parents(context.options.acl);
             // The root of --hosts may be what is missing: an error.
             std::string parent = path_.substr(0, std::max<std::size_t>(path_.rfind('/'), 1));
             auto [failure] = co_await context.zk.ensure_path(parent, options, as_tuple);
@@ -115,6 +116,19 @@ private:
         }
         created_ = !ec;
         co_return ec;
+    }
+
+    /// Before any is created.
+    void check_acl_of_parents(const corozk::acl& acl) const {
+        auto creates = [](const acl_entry& e) {
+            return (e.allowed & permission::create) != permission::none;
+        };
+        if (acl.empty() || path_.rfind('/') == 0 || std::any_of(acl.begin(), acl.end(), creates))
+            return;
+        throw usage_error(
+            fmt::format("{}: its parent is missing, and would get --acl, which does not allow "
+                        "creating anything below it: create the parent first, with another --acl",
+                        path_));
     }
 
     std::string path_;

@@ -37,7 +37,8 @@ public:
   consume  claims the first item and runs the command with it as standard input; removes
            the item if the command's exit code is 0, and returns it to the queue otherwise
   peek     prints the first item and leaves it
-  size     prints the number of items
+  size     prints the number of children: claimed items count, and so does what other
+           programs keep there
 
 take gives each item to exactly one client; if that dies with it, the item is gone. If
 standard output fails, the item is put back. consume gives it to another client then.

@@ -26,9 +26,12 @@ Examples
   corozk rm --version 7 /app/limit)");
     }
 
-    void check(const settings&) override {
+    void check(const settings& s) override {
         if (path_ == "/")
             throw usage_error("'/' is the root, which cannot be deleted");
+        const bool below_root = s.hosts.find('/') != std::string::npos;
+        if (path_ == "/zookeeper" && !below_root)
+            throw usage_error("'/zookeeper' is the servers' own, which they protect");
     }
 
     asio::awaitable<int> run(command_context& context) override {
@@ -44,6 +47,9 @@ Examples
         } else if (ec == zk_errc::not_empty) {
             refusal = "has children: use --recursive";
             code = failed;
+        } else if (ec == zk_errc::bad_arguments) {
+            refusal = "is the servers' own, which they protect";
+            code = failed;
         }
         if (!refusal.empty())
             complain(fmt::format("{}: {}", path_, refusal), context.options.json);
@@ -51,7 +57,7 @@ Examples
     }
 
 private:
-    /// @return no_node, bad_version, not_empty, or no error
+    /// @return no_node, bad_version, not_empty, bad_arguments, or no error
     asio::awaitable<error_code> erase(client& zk) const {
         error_code result;
         if (recursive_)
@@ -59,6 +65,7 @@ private:
         else
             std::tie(result) = co_await zk.erase(path_, version_.value_or(any_version), as_tuple);
         bool answered = !result || result == zk_errc::no_node || result == zk_errc::bad_version ||
+                        result == zk_errc::bad_arguments ||
                         (result == zk_errc::not_empty && !recursive_);
         if (!answered)
             throw error(result, "rm", path_);

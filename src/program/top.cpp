@@ -51,7 +51,7 @@ public:
         app.footer(
             R"(Shows the pace of contention queues: how many hold and wait, hand-overs per second, how
 long contenders wait and hold on average, and for how long the first of those waits that
-wait now; below that who they are. Knows every recipe that queues, as corozk contenders.
+wait now; below that who they are. Knows the same recipes as corozk contenders.
 
 Averages are of the last ten looks. No hand-over is missed between two of them, as the
 servers count the changes of a znode's children. The mean times are computed from these
@@ -104,6 +104,7 @@ private:
         for (;;) {
             auto next = std::chrono::steady_clock::now() + interval_;
             ending<void> looked;
+            error_code why;
             co_await run_to_end(while_connected(context.zk, look(context.zk)), looked);
             try {
                 looked.take();
@@ -112,9 +113,10 @@ private:
                 if (!is_outage(e.code()) || once_)
                     throw;
                 away_ = true;
+                why = e.code();
             }
             if (away_) {
-                co_await wait_for_servers(context);
+                co_await wait_for_servers(context, why);
                 continue;
             }
             ++looks_;
@@ -126,12 +128,12 @@ private:
         }
     }
 
-    asio::awaitable<void> wait_for_servers(command_context& context) {
+    asio::awaitable<void> wait_for_servers(command_context& context, error_code why) {
         const char* report = "the connection was lost; waiting for a server";
         if (screen_)
             draw(context);
         else
-            context.out.event("session_lost", report);
+            report_outage(context, why, report);
         co_await connected_until(context.zk, time_point::max());
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "outage.hpp"
 
+#include <algorithm>
+
 namespace corozk::program {
 
 namespace {
@@ -16,6 +18,9 @@ public:
 Continues to wait while the servers are away. --deadline 0 looks once.
 
 A znode that exists for a moment only may be missed: delete it when all have seen it.
+
+Without permission to READ the znode it takes some seconds longer: servers do not report
+it then, so that this program looks every five seconds. (Some servers deny even that: 77.)
 
 Examples
   corozk wait-for --deadline 10m /deploy/42/migrated && start-service
@@ -37,7 +42,6 @@ Examples
 private:
     /// @return false at the deadline
     asio::awaitable<bool> comes(client& zk) const {
-        time_point until = wait_.until();
         time_point answered = time_point::max();
         if (auto patience = wait_.patience())
             answered = std::chrono::steady_clock::now() + *patience;
@@ -47,10 +51,37 @@ private:
                 co_return false;
             if (seen->stat.has_value() != gone_)
                 co_return true;
-            auto event = co_await before(until, seen->changed.next());
-            if (!event)
-                co_return false;
+            std::optional<bool> ended = co_await ends_unreported(zk, seen->changed);
+            if (ended)
+                co_return *ended;
         }
+    }
+
+    /// Waits for an event, but also looks from time to time, and at the deadline: without the
+    /// permission to read a znode there is no event. @return nothing if there is an event
+    asio::awaitable<std::optional<bool>> ends_unreported(client& zk, watch& changed) const {
+        constexpr std::chrono::seconds between_looks{5};
+        constexpr std::chrono::seconds to_answer{1};
+        const time_point until = wait_.until();
+        for (;;) {
+            time_point now = std::chrono::steady_clock::now();
+            if (now >= until)
+                co_return false;
+            auto event = co_await before(std::min(until, now + between_looks), changed.next());
+            if (event)
+                co_return std::nullopt;
+            now = std::chrono::steady_clock::now();
+            auto there = co_await before(std::max(until, now + to_answer), exists(zk));
+            if (!there)
+                co_return false;
+            if (*there != gone_)
+                co_return true;
+        }
+    }
+
+    asio::awaitable<bool> exists(client& zk) const {
+        auto found = co_await zk.exists(path_);
+        co_return found.has_value();
     }
 
     /// The server may lag behind what others, or this program in an earlier session, have seen.

@@ -21,7 +21,7 @@ public:
             ->required()
             ->each(check_path);
         add_number<std::uint64_t>(
-            app, "-c,--count", count_, "end after the command has run so often (default: never)");
+            app, "-c,--count", count_, "end after the command has run so often (default 0: never)");
         app.add_flag("-e,--exit-on-error",
                      exit_on_error_,
                      "end with the command's exit code unless that is 0");
@@ -39,6 +39,9 @@ The command's environment contains
   COROZK_HOSTS    the servers
 A command that fails is reported, and runs again at the next change. One that cannot be
 executed ends the watch (126, 127), as --count does, with the last command's exit code.
+
+Watching needs permission to READ the znode: servers report no changes of others, not even
+that such a znode was created.
 
 Signals, and what the command leaves running: see corozk lock --help. A signal that asks
 to end ends the watch behind the command. While the servers are away the command

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "words.hpp"
 
+#include "json_text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -153,6 +155,8 @@ std::pair<std::string, std::uint16_t> parse_endpoint(std::string_view text) {
     if (address.empty() || !whole || port == 0)
         throw usage_error(fmt::format(
             "'{}' is not ADDRESS:PORT, as in 10.0.0.5:8080, db1:5432 or [::1]:8080", text));
+    if (!is_utf8(address))
+        throw usage_error(fmt::format("the address in '{}' is not UTF-8", text));
     return {std::string(address), port};
 }
 

@@ -24,6 +24,21 @@ namespace corozk::program {
 /// Its text says what would be right. It never quotes a credential.
 using usage_error = CLI::ValidationError;
 
+/// As CLI11's, which completion also relies on, but with words of our own.
+class one_of : public CLI::IsMember {
+public:
+    template <class Set>
+    explicit one_of(const Set& known) : CLI::IsMember(known) {
+        std::string names = get_description();  // "{a,b}"
+        names = names.substr(1, names.size() - 2);
+        func_ = [listed = func_, names](std::string& word) {
+            if (listed(word).empty())
+                return std::string();
+            return fmt::format("'{}' is none of {}", word, names);
+        };
+    }
+};
+
 /// A hundred years: still valid when added to a time point.
 inline constexpr std::chrono::milliseconds for_ever{3'155'760'000'000};
 

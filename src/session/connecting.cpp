@@ -22,6 +22,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// How long there may be no connection until the log says why: a server that is restarted is no
+/// reason to warn.
+std::chrono::milliseconds untroubled(std::chrono::milliseconds session_timeout) {
+    return std::clamp<std::chrono::milliseconds>(session_timeout / 2, 0ms, 5s);
+}
+
 /// Why the options are invalid, or empty.
 std::string option_problem(const client_options& options) {
     const std::pair<bool, const char*> problems[] = {
@@ -109,6 +115,8 @@ void session::connect(user_call<> call) {
     if (ended) {
         set_state(session_state::connecting);
         connector_.start(now());
+        if (options_.connect_timeout == 0ms)  // otherwise the failure says it
+            explain_at_ = now() + untroubled(options_.session_timeout);
         advance();
     }
     wake();
@@ -117,6 +125,7 @@ void session::connect(user_call<> call) {
 /// Carries out the connector's decisions.
 void session::advance() {
     using kind = connector::action::kind_type;
+    explain_delay();
     for (;;) {
         auto todo = connector_.next(now(), traffic_.has_arrivals());
         switch (todo.kind) {
@@ -182,6 +191,31 @@ void session::report_unused_files() {
         report(log_level::warning, why, " (the previous certificates stay in use)");
 }
 
+/// Once per outage, and once per host list that the client cannot move to: what stands in the way.
+void session::explain_delay() {
+    if (now() < explain_at_ || connector_.idle())
+        return;
+    explain_at_ = time_point::max();
+    if (closing_.active())
+        return;
+    std::string why = connector_.problems();
+    if (!connector_.open()) {
+        return report(log_level::warning, "there is still no connection to ", options_.hosts, why);
+    }
+    const connector::endpoint& current = connector_.tried().back();
+    if (connector_.servers().knows(current) || connector_.search().leaving())
+        return;
+    for (const auto& question : inquiries_.quorum)
+        why += " (" + to_text(question->server()) + ": " + question->problem() + ")";
+    report(log_level::warning,
+           "the client stays at ",
+           to_text(current),
+           ", for no server of the host list ",
+           options_.hosts,
+           " can be used yet",
+           why);
+}
+
 /// There is no connection: an attempt has failed, or it was lost.
 void session::connection_down() {
     std::string why = link_.problem();
@@ -212,6 +246,7 @@ void session::connection_down() {
 }
 
 void session::reconnect() {
+    explain_at_ = std::min(explain_at_, now() + untroubled(connector_.timeout()));
     connector_.connection_lost(now());
     advance();
 }
@@ -276,6 +311,7 @@ void session::verify_chroot() {
 }
 
 void session::ready() {
+    explain_at_ = time_point::max();
     set_state(link_.read_only() ? session_state::read_only : session_state::connected);
     for (auto& call : std::exchange(calls_.connecting, {}))
         call->complete(error_code());
@@ -311,6 +347,9 @@ error_code session::set_hosts(const std::string& text) {
     auto last = std::exchange(inquiries_.names, {});
     connector_.replace(std::move(hosts), now());
     report(log_level::info, "the host list is now ", text);
+    // It moves within one session timeout.
+    if (connector_.open())
+        explain_at_ = now() + connector_.timeout() + untroubled(connector_.timeout());
     advance();
     return {};
 }
@@ -435,6 +474,8 @@ void session::session_lost(error_code reason) {
     log(log_level::warning,
         "the session was lost; its ephemeral nodes have been or will be deleted");
     to_continue_.reset();
+    if (connection_made() && now() - link_.heard_at() < connector_.timeout() / 4)
+        traffic_.window().overwhelmed(traffic_.in_flight(), now());
     retire_client();
     link_.close();
     watches_.session_lost();

@@ -149,6 +149,7 @@ private:
 
     void set_state(session_state state, error_code reason = {});
     void report_unused_files();
+    void explain_delay();
     void refuse(operation& op, error_code reason) noexcept;
     void read_ended(const std::string& path);
     bool set_watches();
@@ -172,7 +173,8 @@ private:
     expiry_clock clock_;
     agenda agenda_;
     session_timers timers_;
-    time_point last_look_{};  ///< by `on_timer`
+    time_point last_look_{};                     ///< by `on_timer`
+    time_point explain_at_ = time_point::max();  ///< in the log, why there is no server to use
     client_counters counters_;
 
     struct user_calls {

@@ -3,6 +3,7 @@
 
 #include "operation/operation.hpp"
 #include "session/arrival.hpp"
+#include "session/send_window.hpp"
 #include <corozk/time_limit.hpp>
 
 #include <boost/intrusive/list.hpp>
@@ -18,9 +19,6 @@ namespace corozk::detail {
 /// received. Does no I/O.
 class traffic {
 public:
-    // More would only increase buffers, as the server is the bottleneck.
-    static constexpr std::size_t max_in_flight = 2048;
-
     /// How long a response may take before the server is sent another request.
     static constexpr std::chrono::seconds overdue_after{1};
 
@@ -28,7 +26,7 @@ public:
     void queue(operation& op) noexcept { queued_.push_back(op); }
 
     bool can_send() const noexcept {
-        return in_flight_ < max_in_flight && !queued_.empty() && resumes_at_ == time_point::max();
+        return in_flight_ < window_.size() && !queued_.empty() && resumes_at_ == time_point::max();
     }
 
     /// The server has too much to do: what is sent again then waits, and all behind it.
@@ -124,6 +122,7 @@ public:
 
     std::size_t queued() const noexcept { return queued_.size(); }
     std::size_t in_flight() const noexcept { return in_flight_; }
+    send_window& window() noexcept { return window_; }
 
     // Arrivals.
     /// Filled by the link.
@@ -165,6 +164,7 @@ private:
     list sent_;
     list refused_;
     std::size_t in_flight_ = 0;
+    send_window window_;
     time_point last_sent_{};
     time_point leader_asked_{};  ///< when the last request was sent for which the leader is needed
     time_point resumes_at_ = time_point::max();

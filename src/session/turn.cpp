@@ -117,6 +117,7 @@ void session::dispatch_answer(operation& op) {
         } else {
             ++counters_.answers;
             counters_.request_times.add(traffic_.arrived_at() - op.sent_at);
+            traffic_.window().answered(op.sent_at, traffic_.arrived_at(), connector_.timeout());
             const bool throttled = op.error && op.error == zk_errc::throttled;
             if (throttled)
                 traffic_.pause_until(now() + throttled_pause);

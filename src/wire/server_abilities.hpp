@@ -60,18 +60,20 @@ public:
     /// connections in a row, each time at once, does not know them, unless one of its like has responded in
     /// between. One that hesitates has other reasons, such as a lost quorum; one that is killed does not
     /// accept the next connection; and several may be killed one after the other.
+    /// @param large whether a request was one that the server may have found too large. Then only create2
+    ///     is given up, whose substitute lacks nothing but two times.
     /// @return what was found out
-    operation_set hung_up(operation_set awaited, time_point now) {
+    operation_set hung_up(operation_set awaited, time_point now, bool large = false) {
         constexpr std::chrono::seconds at_once{1};
         if (explained_ || now - responsive_at_ >= at_once)
             return 0;
-        awaited &= later_ones();
+        awaited &= large ? set_of(wire_op::create2) : later_ones();
         if (awaited == 0)
             return 0;
         operation_set& suspected = suspected_[server_];
         const operation_set again = awaited & suspected;
         suspected |= awaited;
-        return lacks(again);
+        return large ? forget(again) : lacks(again);
     }
 
 private:
@@ -99,6 +101,10 @@ private:
         // It came first, in every server.
         if ((ops & set_of(wire_op::create2)) != 0)
             ops |= replaceable | set_of(wire_op::create_ttl) | set_of(wire_op::add_watch);
+        return forget(ops);
+    }
+
+    operation_set forget(operation_set ops) noexcept {
         ops &= ~unknown_;
         unknown_ |= ops;
         return ops;

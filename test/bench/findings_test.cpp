@@ -115,6 +115,23 @@ TEST_CASE("findings: who only watches, sleeps or has something to do is no herd"
         fired(after, "deleted", 1, 20);
         CHECK(findings_between(before, after, crowd).size() == 1);
     }
+    SECTION("they watch it, and were woken for something else, a few at a time") {
+        server_look after = with_sessions(7, 8);
+        watch(after, "/config", 1, 20);
+        fired(after, "deleted", 20, 40);
+        parse_mntr("zk_max_node_deleted_watch_count\t2\n", after);
+        CHECK(findings_between(before, after, crowd).empty());
+        // As many at once as there are in the crowd; that may have been earlier.
+        parse_mntr("zk_max_node_deleted_watch_count\t10\n", after);
+        CHECK(findings_between(before, after, crowd).size() == 1);
+    }
+    SECTION("what has happened to other nodes does not add up") {
+        server_look after = with_sessions(7, 8);
+        watch(after, "/config", 1, 20);
+        fired(after, "deleted", 1, 6);
+        fired(after, "children", 1, 6);
+        CHECK(findings_between(before, after, crowd).empty());
+    }
     SECTION("each has its own") {
         server_look one_each = with_sessions(5, 5);
         for (int i = 1; i <= 20; ++i)
@@ -163,6 +180,22 @@ TEST_CASE("findings: long listings show as large reads of a part of the tree") {
     CHECK(found[0].bytes == 50'000);
     CHECK(found[0].reads == 20);
     CHECK(found[0].sessions == 20);
+}
+
+TEST_CASE("findings: a server that has begun anew is not compared with what it was") {
+    server_look before;
+    server_look after;
+    CHECK_FALSE(has_restarted(before, after));
+    parse_mntr("zk_packets_received\t1000\n", before);
+    CHECK_FALSE(has_restarted(before, after));  // it does not say any more
+    parse_mntr("zk_packets_received\t1001\n", after);
+    CHECK_FALSE(has_restarted(before, after));
+    parse_mntr("zk_packets_received\t7\n", after);
+    CHECK(has_restarted(before, after));
+    // A busy one.
+    parse_mntr("zk_uptime\t60000\n", before);
+    parse_mntr("zk_uptime\t2000\nzk_packets_received\t5000\n", after);
+    CHECK(has_restarted(before, after));
 }
 
 TEST_CASE("findings: host lists") {

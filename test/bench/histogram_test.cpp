@@ -3,11 +3,13 @@
 
 #include "compare/peer_process.hpp"
 #include "replay.hpp"
+#include "result.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -24,6 +26,18 @@ double exact(const std::vector<double>& sorted, double share) {
 }
 
 }  // namespace
+
+TEST_CASE("a row leaves out what JSON knows no number for") {
+    result row;
+    row.add("good", 2).add("good", 3);
+    row.add("none", std::nan(""));
+    row.add("far", std::numeric_limits<double>::infinity()).add("far", 1);
+    auto json = row.to_json();
+    CHECK(json.at("good").to_number<double>() == 2.5);
+    CHECK_FALSE(json.contains("none"));
+    CHECK_FALSE(json.contains("far"));
+    CHECK_FALSE(json.at("spread").as_object().contains("far"));
+}
 
 TEST_CASE("a histogram knows each share of the values to three digits") {
     std::mt19937 random(7);

@@ -180,6 +180,54 @@ TEST_CASE("judge: a process may hold it as long as it likes, and ask again") {
     CHECK(j.figure("most_holders") == 1);
 }
 
+TEST_CASE("judge: who decides how long to hold it is not accused of what two pipes mix up") {
+    judged j;
+    std::string itself =
+        "echo waiting; exec 9> \"$0\"; flock 9; n=$(($(cat \"$0.n\" 2> /dev/null || echo 0) + 1)); "
+        "echo $n > \"$0.n\"; echo holding $n; sleep 0.005; echo releasing; flock -u 9; "
+        "echo released; read -r end";
+    int code = j.run(itself, {"--waiters", "8", "--hold", "own", "--repeat", "5"});
+    INFO(j.out());
+    CHECK(code == 0);
+    CHECK(j.figure("most_holders") == 1);
+    CHECK(j.figure("overtakings") == 0);
+}
+
+TEST_CASE("judge: the 99th percentile of a few hand-overs is not said") {
+    judged j;
+    REQUIRE(j.run(by_flock, {"--waiters", "2"}) == 0);
+    CHECK(j.row().at("handover_us").as_object().contains("p50"));
+    CHECK_FALSE(j.row().at("handover_us").as_object().contains("p99"));
+}
+
+TEST_CASE("judge: a process that never stops talking has an end all the same") {
+    judged j;
+    int code = j.run("exec yes 'waiting\nholding\nreleasing\nreleased'",
+                     {"--waiters", "1", "--hold", "own"});
+    INFO(j.out());
+    CHECK(code <= 1);
+    CHECK(j.says("hand-overs"));
+}
+
+TEST_CASE("judge: what a process leaves behind is ended with it") {
+    judged j;
+    std::string leaves =
+        "echo waiting; exec 9> \"$0\"; flock 9; echo holding; read -r told; flock -u 9; "
+        "sleep 600 < /dev/null > /dev/null 2>&1 9>&- & echo $! >> \"$0.left\"; echo released";
+    REQUIRE(j.run(leaves, {"--waiters", "2"}) == 0);
+    std::ifstream left(j.bench().path("lock.left"));
+    std::size_t count = 0;
+    for (std::string pid; left >> pid; ++count) {
+        INFO(pid);
+        // It may be there until somebody reaps it, but does not run.
+        eventually([&] {
+            std::string line = content_of("/proc/" + pid + "/stat");
+            return line.empty() || line.find(") Z ") != std::string::npos;
+        });
+    }
+    CHECK(count >= 2);
+}
+
 TEST_CASE("judge: what cannot be judged is said in words") {
     judged j;
     CHECK(j.bench().run({"judge", "--waiters", "3"}) == 2);
@@ -204,6 +252,7 @@ TEST_CASE("judge: what cannot be judged is said in words") {
     CHECK(j.says("judge: cannot start " + script + ": No such file or directory\n"));
 
     CHECK(j.run("echo waiting; echo 'Lock acquired!'; read -r end") == 2);
+    CHECK_FALSE(std::filesystem::exists(j.bench().path("rows.json")));
     CHECK(j.says("judge: contender 1 said 'Lock acquired!', which is not waiting, queued"));
     CHECK(j.run("echo 'no module named kazoo' >&2; exit 4") == 2);
     CHECK(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/referee.hpp"
 
+#include "judge/line_order.hpp"
+
 #include <catch2/catch.hpp>
 
 namespace corozk::testing::referee_test {
@@ -30,7 +32,127 @@ struct trial_of {
     referee judge;
 };
 
+/// What processes have said, reading by reading: "" is what one has not said yet.
+struct readings_of {
+    explicit readings_of(std::size_t speakers) : order(speakers) {}
+
+    void read(const std::vector<std::vector<std::string_view>>& lines) {
+        order.begin_reading();
+        ++count;
+        for (std::size_t who = 0; who < lines.size(); ++who) {
+            for (auto line : lines[who])
+                order.add(who, parse_statement(line), clock::time_point(count * 1s));
+        }
+    }
+
+    /// "0 holding" and so on.
+    std::vector<std::string> take() {
+        std::vector<std::string> all;
+        while (auto next = order.take())
+            all.push_back(std::to_string(next->who) + " " +
+                          std::string(to_string(next->what.kind)));
+        return all;
+    }
+
+    line_order order;
+    int count = 0;
+};
+
+using lines = std::vector<std::string>;
+
 }  // namespace
+
+TEST_CASE(
+    "line order: a release that was missed by one reading comes before the grant that was not") {
+    readings_of r(2);
+    r.read({{"waiting", "holding"}, {"waiting"}});
+    CHECK(r.take() == lines{"0 waiting", "1 waiting"});
+    r.read({{}, {}});
+    r.read({{}, {}});
+    CHECK(r.take() == lines{"0 holding"});
+    r.read({{}, {"holding"}});
+    CHECK(r.take().empty());
+    r.read({{"releasing", "released"}, {}});
+    CHECK(r.take() == lines{"0 releasing", "0 released"});
+    r.read({{}, {}});
+    CHECK(r.take() == lines{"1 holding"});
+    CHECK(r.order.empty());
+}
+
+TEST_CASE("line order: a grant of one reading may come before one of the reading before it") {
+    readings_of r(3);
+    r.read({{"waiting"}, {"waiting"}, {"waiting", "holding"}});
+    r.read({{}, {}, {}});
+    r.read({{}, {}, {}});
+    r.take();
+    // 2, 0 and 1 have had it, in this order.
+    r.read({{}, {"holding"}, {}});
+    r.read({{"holding", "releasing"}, {}, {}});
+    r.read({{}, {}, {"releasing"}});
+    CHECK(r.take() == lines{"2 releasing", "0 holding", "0 releasing", "1 holding"});
+}
+
+TEST_CASE("line order: a grant that may have been before others are read waits for these") {
+    readings_of r(2);
+    r.read({{"waiting"}, {"waiting"}});
+    r.take();
+    r.read({{"holding"}, {}});
+    r.read({{}, {}});
+    r.read({{}, {"holding", "releasing"}});
+    // It can have nothing to do with the first one.
+    CHECK(r.take() == lines{"0 holding"});
+    r.read({{"releasing"}, {}});
+    r.read({{}, {}});
+    CHECK(r.take() == lines{"0 releasing", "1 holding", "1 releasing"});
+}
+
+TEST_CASE("line order: of several the smallest token is first, else who asked first") {
+    readings_of r(3);
+    r.read({{"waiting"}, {}, {}});
+    r.read({{}, {"waiting"}, {"waiting"}});
+    r.take();
+    SECTION("tokens") {
+        r.read({{"holding 12", "releasing"}, {"holding 11", "releasing"}, {"holding 9"}});
+        r.read({{}, {}, {}});
+        r.read({{}, {}, {}});
+        CHECK(r.take() ==
+              lines{"2 holding", "1 holding", "1 releasing", "0 holding", "0 releasing"});
+    }
+    SECTION("none") {
+        r.read({{"holding", "releasing"}, {"holding"}, {"holding", "releasing"}});
+        r.read({{}, {}, {}});
+        r.read({{}, {}, {}});
+        CHECK(r.take() ==
+              lines{"0 holding", "0 releasing", "2 holding", "2 releasing", "1 holding"});
+    }
+}
+
+TEST_CASE("referee: what is said at the same time has no time between") {
+    trial_of t(2);
+    t.say(0, "waiting", 0);
+    t.say(1, "waiting", 0);
+    t.say(0, "holding", 10);
+    t.say(0, "releasing", 20);
+    t.say(1, "holding", 20);
+    CHECK(t.judge.correct());
+    CHECK(t.judge.handovers().empty());
+}
+
+TEST_CASE("referee: a semaphore's release is not taken for a kill before it") {
+    trial_of t(4, 2);
+    for (std::size_t who = 0; who < 4; ++who)
+        t.say(who, "waiting", 0);
+    t.say(0, "holding", 10);
+    t.say(1, "holding", 11);
+    t.judge.killed(0, t.at(100));
+    t.judge.told(1, t.at(1'000));
+    t.say(2, "holding", 1'002);
+    CHECK(t.judge.takeovers().empty());
+    CHECK(t.judge.handovers().values() == std::vector<double>{2'000});
+    t.say(3, "holding", 4'100);
+    CHECK(t.judge.takeovers().values() == std::vector<double>{4'000'000});
+    CHECK(t.judge.correct());
+}
 
 TEST_CASE("referee: a lock that is passed on in order is correct, and timed from the release") {
     trial_of t(3);

@@ -280,6 +280,78 @@ TEST_CASE("report: what has no place on an axis has no picture, and is no error"
     CHECK_FALSE(contains(script, "\n0 7\n"));
 }
 
+TEST_CASE("report: rows of several limits, processes and locks are not mixed up") {
+    reported r;
+    array rows;
+    auto add = [&](const char* key, int number, double p50) {
+        for (int waiters : {10, 100}) {
+            object row{{"workload", "handover"},
+                       {"implementation", "ours"},
+                       {"recipe", "semaphore"},
+                       {"waiters", waiters},
+                       {"sessions", 1},
+                       {"handover_us", quantiles(p50 + waiters, 9'000)}};
+            row[key] = number;
+            rows.push_back(std::move(row));
+        }
+    };
+    add("limit", 1, 100);
+    add("limit", 5, 500);
+    add("processes", 4, 400);
+    REQUIRE(r.make(rows) == 0);
+    std::string one = r.script("handover-latency-semaphore-1");
+    CHECK(contains(one, "\n10 0.00011\n"));
+    CHECK_FALSE(contains(one, "\n10 0.00051\n"));
+    CHECK(contains(r.script("handover-latency-semaphore-1-limit-5"), "\n10 0.00051\n"));
+    CHECK(contains(r.script("handover-latency-semaphore-1-limit-5"), "one session, limit 5"));
+    CHECK(contains(r.script("handover-latency-semaphore-1-4-processes"), "\n10 0.00041\n"));
+}
+
+TEST_CASE("report: contenders that are judged are a line, although each is a process") {
+    reported r;
+    array rows;
+    for (int waiters : {5, 20}) {
+        rows.push_back(object{{"workload", "judge"},
+                              {"implementation", "mine"},
+                              {"recipe", "lock"},
+                              {"waiters", waiters},
+                              {"sessions", waiters},
+                              {"processes", waiters + 1},
+                              {"limit", 1},
+                              {"handover_us", quantiles(100 * waiters, 9'000)}});
+    }
+    REQUIRE(r.make(rows) == 0);
+    CHECK(contains(r.script("handover-latency-lock-each"), "\n20 0.002\n"));
+}
+
+TEST_CASE("report: of several rows with the same number the last one counts") {
+    reported r;
+    array rows;
+    const std::vector<std::pair<int, double>> measured{{10, 100}, {10, 50}, {10, 70}, {100, 90}};
+    for (auto [waiters, p50] : measured) {
+        rows.push_back(object{{"workload", "handover"},
+                              {"implementation", "ours"},
+                              {"recipe", "lock"},
+                              {"waiters", waiters},
+                              {"sessions", 1},
+                              {"handover_us", quantiles(p50, 9'000)}});
+    }
+    REQUIRE(r.make(rows) == 0);
+    std::string script = r.script("handover-latency-lock-1");
+    CHECK(contains(script, "\n10 7e-05\n"));
+    CHECK_FALSE(contains(script, "\n10 5e-05\n"));
+    CHECK_FALSE(contains(script, "\n10 0.0001\n"));
+}
+
+TEST_CASE("report: what is not measured has no file of its own") {
+    bench_run bench;
+    std::string rows = bench.path("rows.json");
+    std::ofstream(rows) << "[]";
+    CHECK(bench.run({"report", "--from", rows, "--json", bench.path("all.json")}) == 2);
+    CHECK(contains(bench.out(), "--json: with --from nothing is measured"));
+    CHECK_FALSE(std::filesystem::exists(bench.path("all.json")));
+}
+
 TEST_CASE("report: what --json did not write is refused in words") {
     reported r;
     CHECK(r.make("[{\"workload\": \"load\",}]") == 2);

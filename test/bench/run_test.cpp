@@ -238,6 +238,8 @@ TEST_CASE("who has released a lock queues again") {
         const auto& row = value.as_object();
         CHECK(text(row, "failure").empty());
         CHECK(row.at("handover_us").to_number<double>() > 0);
+        CHECK(figure(row, "releases_per_s") > 0);
+        CHECK(figure(row, "releases_per_s") <= 10);
     }
 }
 
@@ -293,9 +295,13 @@ TEST_CASE("hand-overs go on and on, and what the process occupies is looked at")
 TEST_CASE("the servers' load is predicted from what they cost") {
     bench_run bench;
     CHECK(bench.run_small("sizing", {"--hold", "own"}) == 2);
-    int code = bench.run_small("sizing", {"--waiters", "10,1000", "--hold", "50"});
+    int code =
+        bench.run_small("sizing", {"--waiters", "10,1000", "--hold", "50", "--locks", "10000"});
     INFO(bench.out());
     REQUIRE(code == 0);
+    CHECK(
+        bench.out().find("corozk: 1 waiter of each lock already loads a server to 70 % or more") !=
+        std::string::npos);
     auto rows = bench.rows();
     REQUIRE(rows.size() == 6);
     std::map<std::string, double> busy;
@@ -325,6 +331,17 @@ TEST_CASE("where others take all of the servers, a lock is never passed on") {
         CHECK(figure(row, "predicted_turns_per_s") == 0);
         CHECK_FALSE(row.contains("predicted_handover_us"));
     }
+}
+
+TEST_CASE("messages of the same number of sites twice show no growth, and their rows can be read") {
+    bench_run bench;
+    int code = bench.run_small("2pc", {"--sites", "2,2"});
+    INFO(bench.out());
+    REQUIRE(code == 0);
+    REQUIRE(bench.rows().size() == 4);
+    for (const auto& value : bench.rows())
+        CHECK_FALSE(value.as_object().contains("messages_exponent"));
+    CHECK(bench.out().find("they grow with") == std::string::npos);
 }
 
 TEST_CASE("the floor of a hand-over is measured around a ring of sessions") {

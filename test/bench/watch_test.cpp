@@ -3,6 +3,7 @@
 #include "bench_run.hpp"
 #include "our_recipes.hpp"
 #include "plain_locks.hpp"
+#include <corozk/testing/eventually.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -103,9 +104,19 @@ TEST_CASE("watch: a herd is named, with the path of its lock") {
     INFO(program.out());
     CHECK(program.says(line));
     CHECK(program.says(" that could proceed"));
-    // Ctrl-C is its end.
+    // Ctrl-C is its end, and it has found what it has found.
     program.process().signal(SIGINT);
     REQUIRE(program.process().wait(std::chrono::minutes(1)));
+    CHECK(program.process().exit_status() == 1);
+}
+
+TEST_CASE("watch: interrupted before a herd was seen, it says so by its exit code") {
+    server alone(client_server_options());
+    watching program({}, alone);
+    eventually([&] { return program.says(" sessions"); }, std::chrono::minutes(1));
+    program.process().signal(SIGINT);
+    REQUIRE(program.process().wait(std::chrono::minutes(1)));
+    INFO(program.out());
     CHECK(program.process().exit_status() == 130);
 }
 
@@ -179,7 +190,12 @@ TEST_CASE("watch: mistakes are said in words") {
     CHECK(bench.out().find("'a:b' is not HOST:PORT") != std::string::npos);
     port_reservation nobody;
     std::string hosts = "127.0.0.1:" + std::to_string(nobody.port());
-    CHECK(bench.run({"watch", "--hosts", hosts, "--once"}) == 1);
+    std::string rows = bench.path("rows.json");
+    CHECK(bench.run({"watch", "--hosts", hosts, "--once", "--json", rows}) == 2);
+    CHECK_FALSE(std::filesystem::exists(rows));
+    std::ofstream(rows) << "[]";
+    CHECK(bench.run({"watch", "--hosts", hosts, "--once", "--json", rows}) == 2);
+    CHECK(content_of(rows) == "[]");
     CHECK(bench.out().find("cannot connect to " + hosts) != std::string::npos);
     CHECK(bench.out().find("no server tells anything") != std::string::npos);
     // Of several servers, one that answers is enough.

@@ -90,9 +90,14 @@ void conductor::watch_owner() {
 
 /// The first fault: one owner comes too late, with nothing else that goes wrong.
 void conductor::see_a_late_owner() {
-    resource_.hold_next_entry();
-    auto refused = [this] {
+    auto due = clock::now();
+    auto refused = [this, &due] {
         watch_owner();
+        // Again, if nobody is late although one was stopped: nobody else had entered in time.
+        if (late_owner_ || !resource_.held().empty())
+            due = clock::now() + 5s;
+        else if (clock::now() >= due)
+            resource_.hold_next_entry();
         return resource_.told().judge(final_state()).fenced > 0;
     };
     wait_for(refused, "the resource refuses an owner that comes too late");

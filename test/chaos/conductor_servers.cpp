@@ -97,7 +97,7 @@ bool conductor::all_serve() {
         return false;
     try {
         for (std::size_t i = 0; i < 3; ++i) {
-            auto words = testing::four_letter((*servers_)[i].port(), "srvr", 300ms);
+            auto words = testing::four_letter((*servers_)[i].port(), "srvr", 2s);
             if (words.find("Mode: ") == words.npos)
                 return false;
         }

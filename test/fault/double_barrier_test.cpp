@@ -3,6 +3,8 @@
 #include "pending_result.hpp"
 #include <corozk/recipe/double_barrier.hpp>
 
+#include <utility>
+
 namespace corozk::testing::double_barrier_test {
 
 using namespace corozk;
@@ -29,6 +31,18 @@ awaitable<void> leave_together(double_barrier& a, double_barrier& b) {
     a.leave(out.handler());
     co_await b.leave();
     CHECK(!co_await finished(out));
+}
+
+/// A deadline passes while the connection is away since this request, whose response is lost.
+awaitable<void> enter_in_vain(double_barrier& a, fault_proxy& proxy, trigger when, bool applied) {
+    rule_id rule = proxy.arm(
+        std::move(when),
+        applied ? swallow_reply_and_cut().then_refuse() : drop_request_and_cut().then_refuse());
+    auto [ec] = co_await a.enter_for(2s, as_tuple());
+    CHECK(ec == errc::deadline_exceeded);
+    CHECK(proxy.fired(rule) == 1);
+    CHECK_FALSE(a.inside());
+    proxy.set_acceptance(acceptance::normal);
 }
 
 }  // namespace
@@ -236,17 +250,14 @@ TEST_CASE("double barrier: a round of others in a folder made anew is not that o
 }
 
 TEST_CASE("double barrier: a deadline with an answer lost leaves no ghost") {
-    for (op_code op : {op_code::create2, op_code::multi}) {
-        for (bool applied : {false, true}) {
-            with_proxy([&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+    for (bool applied : {false, true}) {
+        CAPTURE(applied);
+        with_proxy(
+            [&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
                 client other = co_await one_more_client();
-                co_await zk.ensure_path(path);
-                proxy.arm(at_op(op).under(path),
-                          applied ? swallow_reply_and_cut().then_refuse(300ms)
-                                  : drop_request_and_cut().then_refuse(300ms));
                 double_barrier a(zk, path, 2);
-                auto [ec] = co_await a.enter_for(100ms, as_tuple());
-                CHECK(ec == errc::deadline_exceeded);
+                co_await zk.ensure_path(path);
+                co_await enter_in_vain(a, proxy, at_op(op_code::create2).under(path), applied);
                 co_await eventually_async([&] { return empty(path); });
                 co_await eventually_async([&] { return zk.state() == session_state::connected; });
                 co_await settle(zk);
@@ -257,8 +268,48 @@ TEST_CASE("double barrier: a deadline with an answer lost leaves no ghost") {
                 co_await settle(other);
                 CHECK_FALSE(b_in.done());
                 co_await other.close();
-            });
-        }
+            },
+            run_limit,
+            steady_session);
+    }
+}
+
+TEST_CASE("double barrier: a deadline with a round's beginning lost leaves no ghost") {
+    for (bool applied : {false, true}) {
+        CAPTURE(applied);
+        with_proxy(
+            [&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+                fault_proxy beside(shared_server().port());
+                client other = co_await connect_to(beside.hosts(), steady_session);
+                double_barrier a(zk, path, 2);
+                double_barrier b(other, path, 2);
+                auto only_one_is_left = [&] { return observer().children(path).size() == 1; };
+                co_await zk.ensure_path(path);
+                pending_result<> b_in;
+                b.enter(b_in.handler());
+                co_await eventually_async(only_one_is_left);
+                co_await settle(other);
+                // It is a who begins the round: b hears of nothing.
+                beside.black_hole(true);
+                co_await enter_in_vain(a, proxy, at_op(op_code::multi).under(path), applied);
+                co_await eventually_async(only_one_is_left);
+                co_await eventually_async([&] { return zk.state() == session_state::connected; });
+                co_await settle(zk);
+                CHECK(only_one_is_left());
+                beside.black_hole(false);
+                if (applied) {
+                    // The round has begun; a counts as having left it.
+                    CHECK(!co_await finished(b_in));
+                    co_await b.leave();
+                    CHECK(empty(path));
+                } else {
+                    co_await settle(other);
+                    CHECK_FALSE(b_in.done());
+                }
+                co_await other.close();
+            },
+            run_limit,
+            steady_session);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <future>
 #include <optional>
 #include <string>
@@ -31,16 +32,20 @@ awaitable<void> in_background(Function& f) {
     done.get();
 }
 
-/// The member that a session is connected to.
+/// The member that a session is connected to. Nothing else runs meanwhile on the loop that asks: a member
+/// that does not answer at once is left out.
 inline std::optional<std::size_t> home_of(ensemble& all, std::int64_t session) {
     char id[32];
     std::snprintf(id, sizeof id, "0x%llx", static_cast<unsigned long long>(session));
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (!all[i].running())
             continue;
-        if (four_letter(all[i].port(), "cons").find(std::string("sid=") + id) !=
-            std::string::npos) {
-            return i;
+        try {
+            if (four_letter(all[i].port(), "cons", 500ms).find(std::string("sid=") + id) !=
+                std::string::npos) {
+                return i;
+            }
+        } catch (const std::exception&) {
         }
     }
     return std::nullopt;

@@ -713,29 +713,34 @@ TEST_CASE("read-only: a server with a quorum is looked for beside the loop, and 
         return bytes;
     });
     boost::asio::io_context context;
-    run(context, [&]() -> awaitable<void> {
-        client_options options = quiet_options(rooted(proxy.hosts()));
-        options.session_timeout = 2'000ms;
-        options.allow_read_only = true;
-        client alone = co_await connected_client(options);
-        REQUIRE(alone.state() == session_state::read_only);
-        auto requests = alone.counters().requests;
-        co_await eventually_async([&] { return alone.counters().requests >= requests + 3; });
-        CHECK(alone.state() == session_state::read_only);
-        // Not by the C client, which asks the server that it is at.
-        CHECK(proxy.statistics().connections_accepted == 1);
-        co_await alone.close();
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client_options options = quiet_options(rooted(proxy.hosts()));
+            options.session_timeout = 6'000ms;
+            options.allow_read_only = true;
+            client alone = co_await connected_client(options);
+            REQUIRE(alone.state() == session_state::read_only);
+            // Heartbeats, one in 1.8 s.
+            auto requests = alone.counters().requests;
+            co_await eventually_async([&] { return alone.counters().requests >= requests + 3; },
+                                      30s);
+            CHECK(alone.state() == session_state::read_only);
+            // Not by the C client, which asks the server that it is at.
+            CHECK(proxy.statistics().connections_accepted == 1);
+            co_await alone.close();
 
-        options.hosts = rooted(proxy.hosts() + "," + the_server().hosts());
-        client zk;
-        for (int i = 0; i < 50 && proxy.statistics().connections_accepted == 1; ++i) {
-            zk = co_await connected_client(options);
-            co_await reach(zk, session_state::connected);
-            co_await zk.create(fresh_path());
-            co_await zk.close();
-        }
-        CHECK(proxy.statistics().connections_accepted == 2);
-    });
+            options.hosts = rooted(proxy.hosts() + "," + the_server().hosts());
+            client zk;
+            for (int i = 0; i < 50 && proxy.statistics().connections_accepted == 1; ++i) {
+                zk = co_await connected_client(options);
+                co_await reach(zk, session_state::connected);
+                co_await zk.create(fresh_path());
+                co_await zk.close();
+            }
+            CHECK(proxy.statistics().connections_accepted == 2);
+        },
+        90s);
     run_to_idle(context);
 }
 
@@ -764,30 +769,34 @@ TEST_CASE("a connection that is busy for longer than the session timeout is kept
 TEST_CASE("a busy client gives up a server that falls silent in time to keep its session") {
     fault_proxy proxy(the_server().port());
     boost::asio::io_context context;
-    run(context, [&]() -> awaitable<void> {
-        client_options options = quiet_options(rooted(proxy.hosts()));
-        options.session_timeout = 6'000ms;
-        client zk = co_await connected_client(options);
-        for (int round = 0; round < 2; ++round) {
-            session_status status = zk.status();
-            const std::uint64_t busy = zk.counters().requests + 500;
-            while (zk.counters().requests <= busy)
-                co_await zk.exists("/");
-            // These requests do not move the local deadline, which depends on the leader.
-            co_await zk.sync();
-            proxy.black_hole(true);
-            error_code ec;
-            while (!ec)
-                std::tie(ec, std::ignore) = co_await zk.exists("/", as_tuple());
-            CHECK(ec == zk_errc::connection_loss);
-            CHECK(zk.status().state == session_state::suspended);
-            proxy.black_hole(false);
-            co_await reach(zk, session_state::connected);
-            CHECK(zk.status().generation == status.generation);
-        }
-        CHECK(zk.counters().expirations == 0);
-        co_await zk.close();
-    });
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client_options options = quiet_options(rooted(proxy.hosts()));
+            // A third of it is left for the next connection.
+            options.session_timeout = 12'000ms;
+            client zk = co_await connected_client(options);
+            for (int round = 0; round < 2; ++round) {
+                session_status status = zk.status();
+                const std::uint64_t busy = zk.counters().requests + 500;
+                while (zk.counters().requests <= busy)
+                    co_await zk.exists("/");
+                // These requests do not move the local deadline, which depends on the leader.
+                co_await zk.sync();
+                proxy.black_hole(true);
+                error_code ec;
+                while (!ec)
+                    std::tie(ec, std::ignore) = co_await zk.exists("/", as_tuple());
+                CHECK(ec == zk_errc::connection_loss);
+                CHECK(zk.status().state == session_state::suspended);
+                proxy.black_hole(false);
+                co_await reach(zk, session_state::connected);
+                CHECK(zk.status().generation == status.generation);
+            }
+            CHECK(zk.counters().expirations == 0);
+            co_await zk.close();
+        },
+        90s);
     run_to_idle(context);
 }
 
@@ -799,25 +808,28 @@ TEST_CASE("read-only: a server that falls silent is left") {
         return bytes;
     });
     boost::asio::io_context context;
-    run(context, [&]() -> awaitable<void> {
-        client_options options = quiet_options(rooted(proxy.hosts()));
-        options.session_timeout = 2'000ms;
-        options.allow_read_only = true;
-        client zk = co_await connected_client(options);
-        session_status status = zk.status();
-        REQUIRE(status.state == session_state::read_only);
-        proxy.black_hole(true);
-        status = co_await zk.next_state(status);
-        CHECK(status.state == session_state::suspended);
-        proxy.black_hole(false);
-        co_await reach(zk, session_state::read_only);
-        // The server has made a new session, and keeps it alive: for more than its timeout.
-        const std::uint64_t heartbeats = zk.counters().requests + 6;
-        co_await eventually_async([&] { return zk.counters().requests >= heartbeats; });
-        CHECK(zk.status().generation == status.generation);
-        CHECK(zk.status().state == session_state::read_only);
-        co_await zk.close();
-    });
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client_options options = quiet_options(rooted(proxy.hosts()));
+            options.session_timeout = 6'000ms;
+            options.allow_read_only = true;
+            client zk = co_await connected_client(options);
+            session_status status = zk.status();
+            REQUIRE(status.state == session_state::read_only);
+            proxy.black_hole(true);
+            status = co_await zk.next_state(status);
+            CHECK(status.state == session_state::suspended);
+            proxy.black_hole(false);
+            co_await reach(zk, session_state::read_only);
+            // The server has made a new session, and keeps it alive: for more than its timeout.
+            const std::uint64_t heartbeats = zk.counters().requests + 6;
+            co_await eventually_async([&] { return zk.counters().requests >= heartbeats; }, 45s);
+            CHECK(zk.status().generation == status.generation);
+            CHECK(zk.status().state == session_state::read_only);
+            co_await zk.close();
+        },
+        90s);
     run_to_idle(context);
 }
 
@@ -835,7 +847,7 @@ TEST_CASE("read-only: a server that falls silent before the chroot was verified 
     boost::asio::io_context context;
     run(context, [&]() -> awaitable<void> {
         client_options options = quiet_options(proxy.hosts() + "/verified");
-        options.session_timeout = 2'000ms;
+        options.session_timeout = 6'000ms;
         options.connect_timeout = 0ms;
         options.allow_read_only = true;
         client zk = co_await connected_client(options);

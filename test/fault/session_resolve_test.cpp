@@ -60,47 +60,54 @@ TEST_CASE("names: of a list that was replaced nothing is waited for, and its ans
     answers_at_end guard;
     fault_proxy a(the_server().port());
     fault_proxy b(the_server().port());
-    run(context, [&]() -> awaitable<void> {
-        client_options options = quiet_options(rooted(a.hosts()));
-        options.session_timeout = 2s;
-        client zk = co_await connected_client(options);
-        session_status before = zk.status();
-        names().set(false);
-        auto slow = [](fault_proxy& proxy) {
-            return rooted(new_name("slow.test") + ":" + std::to_string(proxy.port()));
-        };
-        auto arrived = [&](fault_proxy& proxy) {
-            return proxy.statistics().connections_open == 1 &&
-                   zk.state() == session_state::connected;
-        };
-        co_await zk.set_hosts(slow(b));
-        co_await eventually_async([] { return names().waiters() == 1; });
-        CHECK(zk.status().revision == before.revision);
-        co_await zk.exists("/");
-        co_await zk.set_hosts(rooted(b.hosts()));
-        co_await eventually_async([&] { return arrived(b) && !arrived(a); });
-        names().set(true);
-        co_await eventually_async([] { return names().waiters() == 0; });
-        co_await zk.exists("/");
-        // With a name whose look-up takes long, later.
-        names().set(false);
-        co_await zk.set_hosts(slow(a));
-        co_await eventually_async([] { return names().waiters() == 1; });
-        names().set(true);
-        co_await eventually_async([&] { return arrived(a) && !arrived(b); }, 20s);
-        // The same server under its name: nothing changes.
-        before = zk.status();
-        co_await zk.set_hosts(rooted("good.test:" + std::to_string(a.port())));
-        auto requests = zk.counters().requests;
-        co_await eventually_async([&] { return zk.counters().requests >= requests + 5; });
-        CHECK(zk.status().revision == before.revision);
-        CHECK(zk.session_id() == before.session_id);
-        // Closed while a look-up for a move is pending.
-        names().set(false);
-        co_await zk.set_hosts(slow(b));
-        co_await eventually_async([] { return names().waiters() == 1; });
-        co_await zk.close();
-    });
+    // Servers are asked up to a session timeout after a list was replaced.
+    constexpr auto patience = 30s;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client_options options = quiet_options(rooted(a.hosts()));
+            options.session_timeout = 6s;
+            client zk = co_await connected_client(options);
+            session_status before = zk.status();
+            names().set(false);
+            auto slow = [](fault_proxy& proxy) {
+                return rooted(new_name("slow.test") + ":" + std::to_string(proxy.port()));
+            };
+            auto arrived = [&](fault_proxy& proxy) {
+                return proxy.statistics().connections_open == 1 &&
+                       zk.state() == session_state::connected;
+            };
+            co_await zk.set_hosts(slow(b));
+            co_await eventually_async([] { return names().waiters() == 1; }, patience);
+            CHECK(zk.status().revision == before.revision);
+            co_await zk.exists("/");
+            co_await zk.set_hosts(rooted(b.hosts()));
+            co_await eventually_async([&] { return arrived(b) && !arrived(a); }, patience);
+            names().set(true);
+            co_await eventually_async([] { return names().waiters() == 0; }, patience);
+            co_await zk.exists("/");
+            // With a name whose look-up takes long, later.
+            names().set(false);
+            co_await zk.set_hosts(slow(a));
+            co_await eventually_async([] { return names().waiters() == 1; }, patience);
+            names().set(true);
+            co_await eventually_async([&] { return arrived(a) && !arrived(b); }, patience);
+            // The same server under its name: nothing changes.
+            before = zk.status();
+            co_await zk.set_hosts(rooted("good.test:" + std::to_string(a.port())));
+            // Heartbeats for longer than that.
+            auto requests = zk.counters().requests;
+            co_await eventually_async([&] { return zk.counters().requests >= requests + 5; },
+                                      patience);
+            CHECK(zk.status().revision == before.revision);
+            CHECK(zk.session_id() == before.session_id);
+            // Closed while a look-up for a move is pending.
+            names().set(false);
+            co_await zk.set_hosts(slow(b));
+            co_await eventually_async([] { return names().waiters() == 1; }, patience);
+            co_await zk.close();
+        },
+        150s);
     run_to_idle(context);
 }
 

@@ -56,9 +56,13 @@ private:
     std::uint16_t port_ = 0;
 };
 
-client_options hasty_options(std::string hosts) {
+/// Time enough for a server to accept a connection, and for a session where nothing is wrong, on a busy
+/// machine, too.
+constexpr std::chrono::milliseconds ample{3'000};
+
+client_options hasty_options(std::string hosts, std::chrono::milliseconds connect_timeout = 700ms) {
     client_options options = quiet_options(std::move(hosts));
-    options.connect_timeout = 700ms;
+    options.connect_timeout = connect_timeout;
     return options;
 }
 
@@ -192,7 +196,7 @@ TEST_CASE("connect: a name that cannot be resolved") {
 
 TEST_CASE("connect: a server that never answers") {
     silent_listener listener;
-    refusal r = refused(hasty_options(listener.hosts()));
+    refusal r = refused(hasty_options(listener.hosts(), ample));
     CHECK(r.ec == errc::server_silent);
     // Among several, the one that accepted is what to look at.
     port_reservation nobody;
@@ -210,7 +214,7 @@ TEST_CASE("connect: a server that hangs up at once, or that is stopped") {
     CHECK(either);
     proxy.set_acceptance(acceptance::normal);
     proxy.black_hole(true);
-    refusal stopped = refused(hasty_options(proxy.hosts()));
+    refusal stopped = refused(hasty_options(proxy.hosts(), ample));
     CHECK(stopped.ec == errc::server_silent);
 }
 
@@ -353,7 +357,8 @@ TEST_CASE("connect: addresses without an answer cost their share of the time all
         for (int i = 0; i < 4; ++i) {
             client_options options =
                 quiet_options(one.hosts() + "," + two.hosts() + "," + the_hosts());
-            options.connect_timeout = 2s;
+            // A third of it is what the good one has at least.
+            options.connect_timeout = 6s;
             options.session_timeout = 20s;
             client zk = co_await connected_client(options);
             co_await zk.close();
@@ -385,7 +390,8 @@ TEST_CASE("connect: again after a failure, and again when it is connected") {
     proxy.set_acceptance(acceptance::not_listening);
     run(context, [&]() -> awaitable<void> {
         auto executor = co_await boost::asio::this_coro::executor;
-        client zk(executor, hasty_options(rooted(proxy.hosts())));
+        // The calls that succeed have no other timeout than the one that fails.
+        client zk(executor, hasty_options(rooted(proxy.hosts()), ample));
         auto [failed] = co_await zk.connect(as_tuple());
         CHECK(failed == errc::no_server);
         proxy.set_acceptance(acceptance::normal);
@@ -426,8 +432,9 @@ TEST_CASE("connect: several calls wait for the same session") {
 }
 
 TEST_CASE("connect: who has had a session goes on, however a later call ends") {
-    client_options options = hasty_options("");
-    options.session_timeout = 2'000ms;
+    client_options options = hasty_options("", ample);
+    // While it is suspended one call takes its time and fails, and the next one finds the session alive.
+    options.session_timeout = 2 * ample + 2s;
     with_proxy(
         [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
             for (session_state without : {session_state::suspended, session_state::lost}) {
@@ -556,7 +563,7 @@ TEST_CASE("state: the session's timeout is what the server grants") {
         client zk = co_await connected_client(options);
         // Two ticks are the least.
         CHECK(zk.negotiated_timeout() == 400ms);
-        co_await zk.close();
+        co_await zk.close(as_tuple());  // so short a session may be over by then
     });
     run_to_idle(context);
 }

@@ -160,4 +160,35 @@ TEST_CASE("deadlocks: bad paths, a closed client, cancellation") {
     });
 }
 
+TEST_CASE("deadlocks: an upgrade waits for the other readers") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        const std::string s = path + "/shared", l = path + "/lock";
+        const std::vector<std::string> paths{s, l};
+        shared_lock mine(zk, s), theirs(other, s);
+        lock my_lock(zk, l), their_lock(other, l);
+        ownership read = co_await theirs.acquire_read();
+        ownership mine_to_write = co_await mine.acquire_read();
+        ownership held = co_await my_lock.acquire();
+        pending_result<> upgraded;
+        mine.upgrade(mine_to_write, upgraded.handler());
+        co_await stands(s, 3);
+        wait_graph graph = co_await find_deadlocks(zk, paths);
+        CHECK(graph.deadlocks.empty());
+        pending_result<ownership> waiting;
+        their_lock.acquire(waiting.handler());
+        co_await stands(l, 2);
+        graph = co_await find_deadlocks(zk, paths);
+        REQUIRE(graph.deadlocks.size() == 1);
+        CHECK(graph.deadlocks[0].size() == 2);
+        co_await read.release();
+        CHECK(!co_await finished(upgraded));
+        graph = co_await find_deadlocks(zk, paths);
+        CHECK(graph.deadlocks.empty());
+        co_await held.release();
+        CHECK(!co_await finished(waiting));
+        co_await other.close();
+    });
+}
+
 }  // namespace corozk::testing::deadlocks_test

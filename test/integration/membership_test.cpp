@@ -65,6 +65,12 @@ TEST_CASE("membership: a taken name is waited for, or refused") {
         membership impatient(zk, path, options);
         auto [ec] = co_await impatient.join("a", "new", as_tuple());
         CHECK(ec == errc::already_exists);
+        // Nobody waits for the end of a node without a session.
+        co_await zk.create(path + "/b", "");
+        membership behind_nobody(zk, path);
+        std::tie(ec) = co_await behind_nobody.join("b", "new", as_tuple());
+        CHECK(ec == errc::already_exists);
+        co_await zk.erase(path + "/b");
         membership next(zk, path);
         std::tie(ec) = co_await next.join_for("a", "new", 30ms, as_tuple());
         CHECK(ec == errc::deadline_exceeded);

@@ -54,6 +54,10 @@ TEST_CASE("name service: register, resolve, list, unregister") {
         co_await rewriting.register_name("a", "other");
         e = co_await names.resolve("a");
         CHECK(e.value == "other");
+        // It does not end by itself, as one that is bound to a session does.
+        std::tie(ec1) =
+            co_await rewriting.register_name("a", "mine", name_lifetime::session, as_tuple());
+        CHECK(ec1 == errc::already_exists);
         co_await names.unregister("a");
         std::tie(ec1) = co_await names.unregister("a", as_tuple());
         CHECK(ec1 == zk_errc::no_node);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SASL with DIGEST-MD5 against a real server; built where the library has it.
+#include "network/sasl.hpp"
+
 #include "certificates.hpp"
 #include "connecting.hpp"
 #include "opens_to_ann.hpp"
@@ -139,6 +141,30 @@ TEST_CASE("sasl: settings that cannot work are refused in words") {
     problem([](client_options& o) { o.sasl->password_file.clear(); }, "needs user and");
     problem([](client_options& o) { o.sasl->user.clear(); }, "needs user and");
     problem([](client_options& o) { o.sasl->mechanisms = "SMOKE-SIGNALS"; }, "SMOKE-SIGNALS");
+    problem([](client_options& o) { o.sasl->mechanisms = "DIGEST-MD5 PLAIN"; }, "not \"PLAIN\"");
+}
+
+TEST_CASE("sasl: a server without it is told from one that refuses the password") {
+    server plain(recipe_server_options());
+    temporary_directory folder;
+    const std::string password = (folder.path() / "password").string();
+    std::ofstream(password) << "the secret of ann";
+    client_options options = options_for(plain.hosts());
+    options.sasl = sasl_options("ann", password);
+    refusal r = refused(options);
+    CHECK(r.ec == zk_errc::auth_failed);
+    CHECK_THAT(r.log, Contains("probably no SASL configured"));
+}
+
+TEST_CASE("sasl: a server that goes on where the mechanism has ended has authenticated nobody") {
+    using progress = corozk::detail::sasl_exchange::progress;
+    sasl_options options;
+    options.mechanisms = "ANONYMOUS";  // ends with its first message
+    for (std::string token : {"", "realm=\"zk-sasl-md5\",nonce=\"1\""}) {
+        corozk::detail::sasl_exchange exchange(options, "localhost");
+        REQUIRE(exchange.start() == progress::send);
+        CHECK(exchange.step(token) == (token.empty() ? progress::done : progress::failed));
+    }
 }
 
 TEST_CASE("sasl: inside TLS") {

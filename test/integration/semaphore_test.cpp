@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pending_result.hpp"
+#include <corozk/recipe/lock.hpp>
 #include <corozk/recipe/semaphore.hpp>
 
 #include <deque>
@@ -150,6 +151,20 @@ TEST_CASE("semaphore: the limit changes while it is in use (curator 75)") {
         co_await gone(path);
         co_await eventually_async([&] { return watches_below(path) == 0; });
         co_await other.close();
+    });
+}
+
+TEST_CASE("semaphore: the limit is not deleted with an unused container") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        auto nothing = [](const frame_info&) {};
+        const rule_id container =
+            proxy.arm(at_op(testing::op_code::create_container), call_at_request(nothing));
+        semaphore permits(zk, path + "/permits", 2);
+        ownership one = co_await permits.acquire();
+        CHECK(proxy.fired(container) == 0);
+        lock other(zk, path + "/lock");
+        ownership held = co_await other.acquire();
+        CHECK(proxy.fired(container) == 1);
     });
 }
 

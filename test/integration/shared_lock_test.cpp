@@ -41,7 +41,7 @@ TEST_CASE("shared_lock: readers together, writers alone, in order") {
         REQUIRE(line.size() == 4);
         CHECK((line[0].holds && line[1].holds && !line[2].holds && !line[3].holds));
         CHECK((line[0].kind == "read" && line[2].kind == "write"));
-        CHECK(line[2].waits_for == std::vector<std::string>{line[1].path});
+        CHECK(line[2].waits_for == std::vector<std::string>{line[1].path, line[0].path});
         CHECK(line[3].waits_for == std::vector<std::string>{line[2].path});
 
         co_await r2.release();

@@ -3,6 +3,7 @@
 // openssl and keytool.
 #include "certificates.hpp"
 #include "connecting.hpp"
+#include "network/tls_settings.hpp"
 #include "recipe_fixture.hpp"
 #include "tls/tls_front.hpp"
 #include <corozk.hpp>
@@ -11,7 +12,9 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -251,6 +254,11 @@ TEST_CASE("tls: with version 1.3, too, who has no good certificate is told that 
         CHECK(r.ec == errc::tls_failed);
         CHECK_THAT(r.log, Catch::Contains("client's certificate"));
     }
+    tls_options apart;
+    apart.context =
+        std::make_shared<boost::asio::ssl::context>(boost::asio::ssl::context::tls_client);
+    SSL_CTX_set_ciphersuites(apart.context->native_handle(), "TLS_AES_256_GCM_SHA384");
+    sees(newer.options(apart), "no cipher suite may be common");
     auto body = [](client& zk) -> awaitable<void> { co_await zk.exists("/"); };
     with_client(newer.options(made().client()), body, 60s);
 }
@@ -289,7 +297,7 @@ TEST_CASE("tls: below version 1.2 no server is spoken to") {
     tls_front old(plain, tls_front::version::only_1_1);
     for (const tls_options& tls : {tls_front::trusted(), own}) {
         client_options options = at(old, tls);
-        options.connect_timeout = 500ms;
+        options.connect_timeout = 3s;
         refusal r = refused(options);
         CHECK(r.ec == errc::tls_failed);
         CHECK_THAT(r.log, Catch::Contains("it offers no version of TLS from 1.2 on"));
@@ -307,7 +315,7 @@ TEST_CASE("tls: a silent server takes its time only, and connecting can be cance
     client_options options =
         options_for("127.0.0.1:" + std::to_string(silent.local_endpoint().port()));
     options.tls = made().client();
-    options.connect_timeout = 400ms;
+    options.connect_timeout = 3s;
     refusal r = refused(options);
     CHECK(r.ec == errc::tls_failed);
     CHECK_THAT(r.log, Catch::Contains("handshake"));
@@ -362,6 +370,81 @@ TEST_CASE("tls: certificates that are replaced are used for the next connection"
     with_client(options, body, 120s);
 }
 
+TEST_CASE("tls: a file is read again that was replaced by one of the same age") {
+    namespace fs = std::filesystem;
+    temporary_directory folder;
+    const fs::path file = folder.path() / "ca.pem";
+    fs::copy_file(made().file("ca.pem"), file);
+    const auto age = fs::last_write_time(file);
+    tls_options tls;
+    tls.ca_file = file.string();
+    corozk::detail::tls_settings settings(tls);
+    std::string problem;
+    auto first = settings.context(problem);
+    CHECK(first);
+    CHECK(settings.context(problem) == first);
+    fs::copy_file(made().file("other.pem"), file, fs::copy_options::overwrite_existing);
+    fs::last_write_time(file, age);
+    CHECK(settings.context(problem) != first);
+    CHECK(problem.empty());
+}
+
+TEST_CASE("tls: what an outage is due to is in the log once, as a warning") {
+    secure_server open("server", "none");
+    fault_proxy proxy(open.port.port());
+    temporary_directory folder;
+    const std::string authority = (folder.path() / "ca.pem").string();
+    auto trust = [&](const std::string& name) {
+        std::ofstream(authority, std::ios::trunc) << made().text(name);
+    };
+    trust("ca.pem");
+    tls_options tls;
+    tls.ca_file = authority;
+    client_options options = open.options(tls);
+    options.hosts = proxy.hosts();
+    options.session_timeout = 30s;
+    std::string log;
+    options.logger = logger(log_level::warning, [&](log_level, std::string_view text) {
+        log += std::string(text) + "\n";
+    });
+    auto body = [&](client& zk) -> awaitable<void> {
+        trust("other.pem");
+        proxy.cut();
+        co_await eventually_async([&] { return !log.empty(); }, 20s);
+        CHECK_THAT(log,
+                   Catch::Contains("still no connection") && Catch::Contains("unknown authority"));
+        boost::asio::steady_timer pause(co_await boost::asio::this_coro::executor, 3s);
+        co_await pause.async_wait(boost::asio::use_awaitable);
+        CHECK(std::count(log.begin(), log.end(), '\n') == 1);
+        trust("ca.pem");
+        co_await zk.exists("/");
+        CHECK(zk.generation() == 1);
+    };
+    with_client(options, body, 60s);
+}
+
+TEST_CASE("tls: why the first connection takes long is in the log once, if it has no time limit") {
+    client_options options = options_for("127.0.0.1:1");
+    options.connect_timeout = 0ms;
+    options.session_timeout = 1s;
+    std::string log;
+    options.logger = logger(log_level::warning, [&](log_level, std::string_view text) {
+        log += std::string(text) + "\n";
+    });
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        client zk(co_await boost::asio::this_coro::executor, options);
+        zk.connect([](error_code) {});
+        co_await eventually_async([&] { return !log.empty(); }, 20s);
+        boost::asio::steady_timer pause(co_await boost::asio::this_coro::executor, 2s);
+        co_await pause.async_wait(boost::asio::use_awaitable);
+        CHECK_THAT(log, Catch::Contains("127.0.0.1:1: Connection refused"));
+        CHECK(std::count(log.begin(), log.end(), '\n') == 1);
+        co_await zk.close(as_tuple());
+    });
+    run_to_idle(context);
+}
+
 TEST_CASE("tls: a client moves to a server whose certificate is for its name in the new list") {
     secure_server secure;
     secure_server elsewhere("elsewhere");
@@ -371,21 +454,28 @@ TEST_CASE("tls: a client moves to a server whose certificate is for its name in 
     fault_proxy good(secure.port.port());
     client_options options = secure.options(made().client());
     options.hosts = old.hosts();
-    options.session_timeout = 2s;
+    options.session_timeout = 6s;
+    std::string log;
+    options.logger = logger(log_level::warning, [&](log_level, std::string_view text) {
+        log += std::string(text) + "\n";
+    });
     auto body = [&](client& zk) -> awaitable<void> {
         session_status before = zk.status();
         co_await zk.set_hosts(other.hosts());
         co_await eventually_async([&] { return other.statistics().connections_accepted >= 3; },
-                                  20s);
+                                  40s);
+        const std::string why = other.hosts() + ": its certificate is not for \"127.0.0.1\"";
+        co_await eventually_async([&] { return log.find(why) != log.npos; }, 40s);
+        CHECK(std::count(log.begin(), log.end(), '\n') == 1);
         CHECK(zk.status().revision == before.revision);
         // The server answers "isro" on its port for TLS.
         co_await zk.set_hosts("localhost:" + std::to_string(good.port()));
-        co_await eventually_async([&] { return old.statistics().connections_open == 0; }, 20s);
+        co_await eventually_async([&] { return old.statistics().connections_open == 0; }, 40s);
         co_await zk.exists("/");
         CHECK(zk.session_id() == before.session_id);
         CHECK(zk.counters().connection_losses == 0);
     };
-    with_client(options, body, 60s);
+    with_client(options, body, 120s);
 }
 
 TEST_CASE("tls: a context's own verify callback is asked, and can refuse but not accept more") {
@@ -450,7 +540,8 @@ TEST_CASE("tls: a replaced certificate that cannot be used leaves the previous o
     options.session_timeout = 30s;
     std::string log;
     options.logger = logger(log_level::warning, [&](log_level, std::string_view text) {
-        log += std::string(text) + "\n";
+        if (text.starts_with("tls: "))
+            log += std::string(text) + "\n";
     });
     auto says = [&](const std::string& words) {
         std::size_t first = log.find(words);
@@ -476,6 +567,9 @@ TEST_CASE("tls: a replaced certificate that cannot be used leaves the previous o
         says("certificate_file \"" + certificate.string() + "\" is not PEM");
         co_await reconnects();
         CHECK(log.empty());
+        std::ofstream(certificate, std::ios::trunc) << made().text("curve.pem");
+        co_await reconnects();
+        says("is of another type than the certificate");
         std::ofstream(certificate, std::ios::trunc) << "";
         co_await reconnects();
         says("cannot read certificate_file \"" + certificate.string() + "\": it is empty");
@@ -498,12 +592,12 @@ TEST_CASE("tls: a client moves with the previous certificate if the replaced one
     tls.certificate_file = certificate;
     client_options options = secure.options(tls);
     options.hosts = before.hosts();
-    options.session_timeout = 2s;
+    options.session_timeout = 6s;
     auto body = [&](client& zk) -> awaitable<void> {
         std::filesystem::remove(certificate);
         co_await zk.set_hosts(after.hosts());
         // The server is asked on a connection of its own before.
-        co_await eventually_async([&] { return before.statistics().connections_open == 0; }, 20s);
+        co_await eventually_async([&] { return before.statistics().connections_open == 0; }, 40s);
         co_await zk.exists("/");
         CHECK(zk.generation() == 1);
         co_await eventually_async([&] { return after.statistics().connections_open == 1; });
@@ -534,8 +628,24 @@ TEST_CASE("tls: settings that cannot be used are refused before anything is sent
                Contains("key values mismatch"));
     CHECK_THAT(problem([](tls_options& o) { o.key_file = made().file("ca.pem"); }),
                Contains("key_file"));
+    CHECK_THAT(problem([](tls_options& o) { o.key_file = made().file("curve.key"); }),
+               Contains("of another type than the certificate"));
+    CHECK_THAT(
+        problem([](tls_options& o) { std::swap(o.certificate_file, o.key_file); }),
+        Contains("client.key\" must have a block \"-----BEGIN CERTIFICATE-----\", but begins "
+                 "with \"-----BEGIN PRIVATE KEY-----\""));
     CHECK_THAT(problem([](tls_options& o) { o.key_file = made().file("locked.key"); }),
-               Contains("key_password"));
+               Contains("is encrypted: set key_password"));
+    CHECK_THAT(problem([](tls_options& o) {
+                   o.key_file = made().file("locked.key");
+                   o.key_password = "wrong";
+               }),
+               Contains("key_password may be wrong"));
+    CHECK_THAT(problem([](tls_options& o) {
+                   namespace ssl = boost::asio::ssl;
+                   o.context = std::make_shared<ssl::context>(ssl::context::tls_server);
+               }),
+               Contains("made for servers"));
 }
 
 }  // namespace corozk::testing::tls_test

@@ -137,6 +137,35 @@ TEST_CASE("corozk discover --one: an enabled instance; waits until the deadline"
     CHECK(run_program({"discover", "--one", "-w", "0", path, "web"}).out == "10.0.0.5:2\n");
 }
 
+TEST_CASE("corozk discover --one: no instance without an address and a port") {
+    const std::string path = fresh_path();
+    observer().plant(path + "/web/empty", "{}");
+    observer().plant(path + "/web/bare", R"({"address":"10.0.0.5","port":null,"sslPort":8443})");
+    auto none = run_program({"discover", "--one", path, "web"});
+    CHECK(none.code == 1);
+    CHECK(none.out.empty());
+    CHECK(none.err ==
+          "corozk: " + path + "/web has no enabled instance with an address and a port\n");
+    CHECK(run_program({"discover", "--one", "-w", "1s", path, "web"}).code == 75);
+    observer().plant(path + "/web/good", instance("good", 8080));
+    for (int i = 0; i < 5; ++i)
+        CHECK(run_program({"discover", "--one", path, "web"}).out == "10.0.0.5:8080\n");
+}
+
+TEST_CASE("corozk discover: a ServerSet is recognised where --format is missing") {
+    const std::string path = fresh_path();
+    observer().plant(path + "/web/member_0000000001",
+                     R"({"serviceEndpoint":{"host":"10.0.0.7","port":8080},)"
+                     R"("additionalEndpoints":{},"status":"ALIVE"})");
+    const std::string hint =
+        "corozk: " + path + "/web seems to be a ServerSet: use --format server-set\n";
+    CHECK(run_program({"discover", path, "web"}).err == hint);
+    auto one = run_program({"discover", "--one", path, "web"});
+    CHECK(one.code == 1);
+    CHECK(one.err == hint);
+    CHECK(run_program({"discover", "--format", "server-set", path, "web"}).err.empty());
+}
+
 TEST_CASE("corozk discover --watch: each change, also behind an outage") {
     std::string path = fresh_path();
     fault_proxy proxy(the_server().port());
@@ -210,6 +239,29 @@ TEST_CASE("corozk discover --register: what others find") {
     has_instances(path, 1);
     run.process().signal(SIGTERM);
     CHECK(run.ended_by() == SIGTERM);
+}
+
+TEST_CASE("corozk discover --register: a signal ends the wait for an id that is taken") {
+    const std::string path = fresh_path();
+    auto has_watches = [&path](std::size_t count) {
+        eventually([&] { return watches_below(the_server().port(), path) == count; },
+                   program_limit,
+                   std::to_string(count) + " watches on the instance");
+    };
+    program_run holder(registering(path, "echo runs; exec sleep 1000", {"--id", "seven"}));
+    holder.says("runs");
+    has_watches(1);
+    for (int signal : {SIGTERM, SIGINT, SIGHUP}) {
+        INFO(signal);
+        program_run waiter(registering(path, "true", {"--id", "seven"}));
+        has_watches(2);
+        waiter.process().signal(signal);
+        CHECK(waiter.ended_by() == signal);
+        CHECK((waiter.out() + waiter.err()).empty());
+        has_watches(1);
+    }
+    holder.process().signal(SIGTERM);
+    CHECK(holder.ended_by() == SIGTERM);
 }
 
 TEST_CASE("corozk discover --format server-set: registered and found") {
@@ -343,6 +395,7 @@ TEST_CASE("corozk discover: words that make no sense, no server, no permission")
     says({"discover", "--register", "a:1", path, "web"}, 64, "there is no command");
     for (const char* endpoint : {"a", ":1", "a:", "a:0", "a:65536", "a:1x", "::1:80", "[]:1"})
         says(registering(path, "true", {}, endpoint), 64, "is not ADDRESS:PORT");
+    says(registering(path, "true", {}, "h\xff:1"), 64, "is not UTF-8");
     says(registering(path, "true", {"--payload", "v7"}), 64, "'v7' is not JSON");
     says(registering(path, "true", {"--uri-spec", "{scheme"}), 64, "--uri-spec");
     says({"discover", "--hosts", "127.0.0.1:1", "--connect-timeout", "300ms", path},

@@ -3,8 +3,11 @@
 #include "program_run.hpp"
 #include <corozk/version.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
+#include <sstream>
+#include <utility>
 
 namespace corozk::testing::help_test {
 
@@ -86,6 +89,54 @@ TEST_CASE("corozk: an unknown command is named, and the commands are listed") {
     refused({"--json", "frobnicate"}, R"("message":"there is no command 'frobnicate')");
     refused({"--frob"}, "there is no option '--frob'");
     refused({}, "there is no command; the commands are");
+}
+
+TEST_CASE("corozk help COMMAND: as COMMAND --help") {
+    CHECK(run_program({"help"}).out == run_program({"--help"}).out);
+    for (const std::string& command : commands) {
+        auto help = run_program({"help", command});
+        CHECK(help.code == 0);
+        CHECK(help.out == run_program({command, "--help"}).out);
+    }
+}
+
+TEST_CASE("corozk --help: no long lines, and nothing twice") {
+    for (const std::string& command : commands) {
+        std::istringstream lines(run_program({command, "--help"}).out);
+        for (std::string line; std::getline(lines, line);) {
+            INFO(command << ": " << line);
+            // Those of options are CLI11's.
+            CHECK((line.size() <= 100 || line.starts_with("  ")));
+            CHECK(line.find("Needs:") == std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("corozk: options twice, without a value, or with an unknown one") {
+    const std::vector<std::pair<std::vector<std::string>, std::string>> wrong{
+        {{"lock", "/a", "-w", "1", "-w", "2", "--", "true"}, "--deadline is given more than once"},
+        {{"get", "/a", "--dialect"}, "--dialect needs a value"},
+        {{"get", "/a", "--dialect", "foo"}, "--dialect: 'foo' is none of automatic,zookeeper-3.4"},
+        {{"config", "get", "/a", "--layout", "foo"},
+         "--layout: 'foo' is none of single,ready,versioned"}};
+    for (const auto& [words, problem] : wrong) {
+        auto run = run_program(words);
+        CHECK(run.code == 64);
+        CHECK(run.err == "corozk: " + problem + "\n");
+    }
+}
+
+TEST_CASE("corozk --hosts: what is wrong is said once") {
+    const std::string server = the_server().hosts();
+    auto missing = run_program({"get", "/a", "--hosts", server + "/none/such"});
+    CHECK(missing.code == 70);
+    CHECK(missing.err ==
+          "corozk: the parent znode \"/none/such\" of the host list does not exist: create it "
+          "first\n");
+    auto malformed = run_program({"get", "/a", "--hosts", "a:b:c"});
+    CHECK(malformed.code == 64);
+    CHECK(malformed.err.starts_with("corozk: host list \"a:b:c\" "));
+    CHECK(std::count(malformed.err.begin(), malformed.err.end(), '\n') == 1);
 }
 
 TEST_CASE("corozk: SASL is asked for, or refused where the library has none") {

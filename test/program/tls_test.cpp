@@ -39,6 +39,11 @@ TEST_CASE("program: TLS by options and by the environment") {
     program_result by_environment = run_program({"lock", "/secure", "--", "env"}, {}, environment);
     INFO(by_environment.err);
     CHECK(by_environment.code == 0);
+    // Without -v, too.
+    program_result in_clear = run_program(with({"--connect-timeout", "2s"}), {}, hosts);
+    INFO(in_clear.err);
+    CHECK(in_clear.code == 69);
+    CHECK(in_clear.err.find("this may be a port for TLS") != std::string::npos);
     // The command has what is no secret.
     CHECK(by_environment.out.find("COROZK_TLS_KEY=") != std::string::npos);
     CHECK(by_environment.out.find("COROZK_TLS_KEY_PASSWORD=") == std::string::npos);

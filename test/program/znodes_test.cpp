@@ -89,6 +89,22 @@ TEST_CASE("corozk put: creates the znode and its parents, with the ACL that is g
     CHECK(run_program({"get", path + "/s", "--auth", secret}).out == "x");
 }
 
+TEST_CASE("corozk put: refuses an ACL under which nothing can be created below missing parents") {
+    const std::string path = fresh_path();
+    for (const char* acl : {"read-only", "world:anyone:rwda"}) {
+        INFO(acl);
+        refuses({"put", path + "/a/b", "x", "--acl", acl},
+                64,
+                path +
+                    "/a/b: its parent is missing, and would get --acl, which does not allow "
+                    "creating anything below it: create the parent first, with another --acl");
+    }
+    CHECK_FALSE(observer().exists(path + "/a"));
+    CHECK(run_program({"put", path + "/a", ""}).code == 0);
+    CHECK(run_program({"put", path + "/a/b", "x", "--acl", "read-only"}).code == 0);
+    CHECK(observer().data(path + "/a/b") == "x");
+}
+
 TEST_CASE("corozk put: --create-only and --version") {
     std::string path = fresh_path();
     refuses({"put", "--version", "0", path, "x"}, 1, path + ": no such znode");
@@ -166,6 +182,18 @@ TEST_CASE("corozk get, put, rm: words that make no sense") {
     says({"put", "--version", "1", "--create-only", path, "x"}, "excludes");
     says({"rm", "--version", "1", "-r", path}, "excludes");
     says({"rm", "-r", "/"}, "the root, which cannot be deleted");
+    says({"rm", "-r", "/zookeeper"}, "the servers' own, which they protect");
+    refuses({"rm", "/zookeeper/quota"},
+            70,
+            "/zookeeper/quota: is the servers' own, which they protect");
+    refuses({"get", path, "b"}, 64, "unexpected argument 'b': usage: corozk get [OPTIONS] PATH");
+    refuses({"put", path, "1", "2"},
+            64,
+            "unexpected argument '2': usage: corozk put [OPTIONS] PATH [VALUE] [-- VALUE]");
+    // Not what would control a terminal.
+    says({"get", "/a\x1b[2J\nb"}, "'/a\\x1b[2J\\x0ab' is not a path");
+    says({"get", "b\xc2\x9b\xc3\xa4"}, "'b\\x9b\xc3\xa4' is not a path");
+    says({"get", "b\xff\xc3\xa4"}, "'b\\xff\\xc3\\xa4' is not a path");
     CHECK_FALSE(observer().exists(path));
 }
 

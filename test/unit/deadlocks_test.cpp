@@ -26,6 +26,15 @@ contender_info node(std::string path,
     return c;
 }
 
+/// For any of these.
+contender_info permit(std::string path,
+                      std::int64_t session,
+                      std::vector<std::string> waits_for = {}) {
+    contender_info c = node(std::move(path), session, std::move(waits_for));
+    c.kind = "lease";
+    return c;
+}
+
 /// A lock: everybody waits for the one ahead.
 surveyed_queue queue(std::string path, const std::vector<std::int64_t>& sessions) {
     surveyed_queue line;
@@ -171,7 +180,8 @@ TEST_CASE("deadlocks: an identity joins sessions, and is no reason to miss what 
 TEST_CASE("deadlocks: of several permits any one would do") {
     surveyed_queue permits;
     permits.path = "/s";
-    permits.contenders = {node("/s/1", 1), node("/s/2", 2), node("/s/3", 3, {"/s/2", "/s/1"})};
+    permits.contenders = {
+        permit("/s/1", 1), permit("/s/2", 2), permit("/s/3", 3, {"/s/2", "/s/1"})};
     // 1 waits for 3, but 2 will give its permit back.
     auto back = queue("/a", {3, 1});
     CHECK(judge({permits, back}).deadlocks.empty());
@@ -179,6 +189,26 @@ TEST_CASE("deadlocks: of several permits any one would do") {
     wait_graph graph = judge({permits, back, queue("/b", {3, 2})});
     REQUIRE(graph.deadlocks.size() == 1);
     check_circle(graph.deadlocks[0]);
+}
+
+TEST_CASE("deadlocks: a writer waits for all readers") {
+    surveyed_queue shared;
+    shared.path = "/s";
+    SECTION("of which one never ends") {
+        shared.contenders = {node("/s/1", 1), node("/s/2", 2), node("/s/3", 3, {"/s/2", "/s/1"})};
+        // 1 waits for 3; 2 does not wait, and will end.
+        wait_graph graph = judge({shared, queue("/a", {3, 1})});
+        CHECK(graph.edges.size() == 3);
+        REQUIRE(graph.deadlocks.size() == 1);
+        check_circle(graph.deadlocks[0]);
+    }
+    SECTION("and for its own place, which it replaces") {
+        shared.contenders = {node("/s/1", 1), node("/s/2", 2), node("/s/3", 2, {"/s/2", "/s/1"})};
+        CHECK(judge({shared}).deadlocks.empty());
+        wait_graph graph = judge({shared, queue("/a", {2, 1})});
+        REQUIRE(graph.deadlocks.size() == 1);
+        check_circle(graph.deadlocks[0]);
+    }
 }
 
 TEST_CASE("deadlocks: thousands wait, with nothing in the way, and behind a circle") {
@@ -207,10 +237,10 @@ TEST_CASE("deadlocks: hundreds wait for any of hundreds of permits") {
     std::vector<std::string> held;
     for (std::int64_t i = 1; i <= holders; ++i) {
         held.push_back("/s/" + std::to_string(i));
-        permits.contenders.push_back(node(held.back(), i));
+        permits.contenders.push_back(permit(held.back(), i));
     }
     for (std::int64_t i = holders + 1; i <= holders + waiters; ++i)
-        permits.contenders.push_back(node("/s/" + std::to_string(i), i, held));
+        permits.contenders.push_back(permit("/s/" + std::to_string(i), i, held));
     wait_graph graph = judge({permits});
     CHECK(graph.deadlocks.empty());
     CHECK(graph.edges.size() == 16 * waiters);

@@ -117,13 +117,22 @@ TEST_CASE("following a node: in a new session the server catches up first") {
     result first, second;
     f.next(first);
     f.read("2");  // in the first session there is nothing to catch up with
-    f.p.set_state(session_state::connected, 2);
-    f.next(second);
     SECTION("it does") {
+        f.p.set_state(session_state::connected, 2);
+        f.next(second);
+        f.sync(2);
+        f.read("3", 2);
+    }
+    SECTION("it does, and was asked before the session began") {
+        f.p.set_state(session_state::lost, 1);
+        f.next(second);
+        f.p.set_state(session_state::connected, 2);
         f.sync(2);
         f.read("3", 2);
     }
     SECTION("the session has changed once more before it was asked") {
+        f.p.set_state(session_state::connected, 2);
+        f.next(second);
         f.sync(2);
         f.p.set_state(session_state::connected, 3);
         f.read("1", 3);
@@ -132,6 +141,14 @@ TEST_CASE("following a node: in a new session the server catches up first") {
         f.read("3", 3);
     }
     SECTION("it has no quorum to catch up with") {
+        f.p.set_state(session_state::read_only, 2);
+        f.next(second);
+        f.read("3", 2);
+    }
+    SECTION("it has no quorum, but was asked before that was known") {
+        f.p.set_state(session_state::lost, 1);
+        f.next(second);
+        f.p.set_state(session_state::read_only, 2);
         f.sync(2, zk_errc::not_read_only);
         f.read("3", 2);
     }

@@ -97,6 +97,24 @@ TEST_CASE("server abilities: closing the connection twice instead of responding"
     }
 }
 
+TEST_CASE("server abilities: a server that closes the connection on a large request, twice") {
+    server_abilities server = responsive();
+    CHECK(server.hung_up(create2 | ttl | reads, start, true) == 0);
+    CHECK(server.hung_up(create2 | ttl | reads, start, true) == create2);
+    CHECK_FALSE(server.knows(wire_op::create2));
+    for (wire_op op : {wire_op::create_container,
+                       wire_op::create_ttl,
+                       wire_op::multi_read,
+                       wire_op::add_watch,
+                       wire_op::remove_watches})
+        CHECK(server.knows(op));
+    SECTION("as on small ones, and then also on those") {
+        CHECK(server.hung_up(ttl, start) == 0);
+        CHECK(server.hung_up(ttl, start) == ttl);
+        CHECK_FALSE(server.knows(wire_op::create_ttl));
+    }
+}
+
 TEST_CASE("server abilities: several servers that close the connection, once each") {
     server_abilities any = responsive();
     for (const char* server : {"a", "b", "c"}) {

@@ -66,7 +66,7 @@ TEST_CASE("traffic: requests are sent in order, and counted until they are answe
 
 TEST_CASE("traffic: not more in flight than the server can use") {
     traffic t;
-    std::deque<test_request> many(traffic::max_in_flight + 1);
+    std::deque<test_request> many(send_window::largest + 1);
     for (auto& op : many)
         t.queue(op);
     std::size_t sent = 0;
@@ -75,10 +75,40 @@ TEST_CASE("traffic: not more in flight than the server can use") {
         op.state = operation::progress::sent;
         t.mark_sent(op);
     }
-    CHECK(sent == traffic::max_in_flight);
+    CHECK(sent == send_window::largest);
     t.mark_answered(many.front());
     CHECK(t.can_send());
     t.abandon();
+}
+
+TEST_CASE(
+    "traffic: fewer in flight where responses take long, as behind data on a slow connection") {
+    constexpr std::chrono::milliseconds session = 12s;
+    send_window w;
+    w.answered(start, start + 1s, session);
+    CHECK(w.size() == send_window::largest);
+    // Of all that were sent at once only the first one counts.
+    for (auto took : {2001ms, 3000ms, 4000ms})
+        w.answered(start, start + took, session);
+    CHECK(w.size() == send_window::largest / 2);
+    w.answered(start + 2001ms, start + 5s, session);
+    CHECK(w.size() == send_window::largest / 4);
+    w.answered(start + 5s, start + 5s + 599ms, session);
+    CHECK(w.size() == send_window::largest / 4 + 1);
+    SECTION("and far fewer after the session was lost for that") {
+        w.overwhelmed(300, start + 6s);
+        CHECK(w.size() == 75);
+        w.overwhelmed(75, start + 7s);
+        w.overwhelmed(18, start + 8s);
+        CHECK(w.size() == send_window::smallest);
+        for (int i = 0; i < 2048; ++i)
+            w.answered(start + 9s, start + 9s, session);
+        CHECK(w.size() == send_window::largest);
+    }
+    SECTION("but not where hardly any was") {
+        w.overwhelmed(send_window::smallest, start + 6s);
+        CHECK(w.size() == send_window::largest / 4 + 1);
+    }
 }
 
 TEST_CASE("traffic: during a pause nothing is sent, and afterwards everything") {

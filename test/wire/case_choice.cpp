@@ -59,6 +59,17 @@ std::vector<wire_case> case_choice::choose() {
     return std::exchange(cases_, {});
 }
 
+std::vector<std::string> case_choice::attacks(const choice_options& options) {
+    std::vector<std::string> all;
+    if (!options.persistent)
+        all = {foreign_nodes, vandal};
+    for (wire_lie lie : testing::all_wire_lies())
+        all.emplace_back(to_string(lie));
+    if (!options.only_attack.empty())
+        std::erase_if(all, [&](const std::string& one) { return one != options.only_attack; });
+    return all;
+}
+
 void case_choice::choose_attacks_without_lies() {
     for (const auto& [scenario, counts] : chances_) {
         std::uint64_t frames = frames_for(wire_occasion::answer, counts);

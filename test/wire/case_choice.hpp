@@ -32,6 +32,9 @@ public:
 
     std::vector<wire_case> choose();
 
+    /// All that must be among the cases: those of a server that goes on lying where only they are wanted.
+    static std::vector<std::string> attacks(const choice_options& options);
+
 private:
     void choose_attacks_without_lies();
     void choose_lie(testing::wire_lie lie, std::size_t scenarios, bool persistent);

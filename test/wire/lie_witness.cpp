@@ -26,7 +26,7 @@ std::string lie_witness::operator()(const testing::frame_info& frame, std::strin
     testing::op_code op = frame.op;
     std::string sent = tells_(frame, std::move(bytes));
     if (tells_.lies() != before && lied_at_.insert(op).second)
-        std::cout << "lied to at " << to_string(op) << std::endl;
+        std::cout << lied << to_string(op) << std::endl;
     return sent;
 }
 

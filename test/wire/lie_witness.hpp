@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace corozk::wire {
 
@@ -17,6 +18,9 @@ using occasion_counts = std::map<testing::wire_occasion, std::uint64_t>;
 
 class lie_witness {
 public:
+    /// Begins the line that says so.
+    static constexpr std::string_view lied = "lied to at ";
+
     explicit lie_witness(testing::liar tells);
 
     /// On the proxy's thread: what the liar makes of it.

@@ -11,14 +11,16 @@ section herd_section() {
     s.heading = "What one release stirs up";
     s.question = "Who wakes up for nothing, and what does a client notice that wants no lock?";
     s.method =
-        "Waiters have a session each; the lock is released ten times a second, and who has "
-        "released it queues again. Another client reads one znode 200 times a second at fixed "
+        "Waiters have a session each; the lock is released ten times a second, or as often as it "
+        "can be where that takes longer, and who has released it queues again. Another client "
+        "reads one znode 200 times a second at fixed "
         "times, and a read counts from when it was due.";
     s.reading =
         "A herd lock wakes all waiters for each release: its lines rise with their number, and "
         "the neighbour waits longer than before any release (dashed).";
     s.columns = {{"waiters", "waiters", count_text},
                  {"sessions", "sessions", count_text},
+                 {"releases a second", "releases_per_s", figure_text},
                  {"until the next has it", "handover_us", microseconds_text},
                  {"requests", "requests_per_handover", figure_text},
                  {"events", "notifications_per_handover", figure_text},
@@ -31,7 +33,8 @@ section herd_section() {
          .title = "What another client notices of {}",
          .caption =
              "Reads of a client that has nothing to do with it, 200 a second at fixed times, "
-             "while it is released ten times a second: how long 99 of 100 take at most. Dashed: "
+             "while it is released ten times a second at most: how long 99 of 100 take at most. "
+             "Dashed: "
              "while all wait and nothing is released.",
          .y_title = "a read, 99th percentile",
          .unit = plot_unit::seconds,

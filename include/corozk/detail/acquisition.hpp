@@ -3,8 +3,8 @@
 
 #include <corozk/detail/initiate.hpp>
 #include <corozk/ownership.hpp>
+#include <corozk/time_limit.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,14 +17,14 @@ class session_view;
 
 /// The parameters of an acquisition.
 struct acquire_request {
-    using time_point = std::chrono::steady_clock::time_point;
+    using time_point = time_limit::time_point;
 
     explicit acquire_request(std::uint8_t kind_ = 0, std::int32_t weight_ = 1) noexcept
         : kind(kind_), weight(weight_) {}
 
-    acquire_request until(time_point when) const noexcept {
+    acquire_request within(time_limit l) const noexcept {
         acquire_request result = *this;
-        result.deadline = when;
+        result.limit = l;
         return result;
     }
     acquire_request trying() const noexcept {
@@ -36,7 +36,8 @@ struct acquire_request {
     std::uint8_t kind;      ///< such as reading or writing
     bool try_only = false;  ///< fail with `would_block` instead of waiting
     std::int32_t weight;    ///< the number of permits, or the priority
-    time_point deadline = time_point::max();
+    time_limit limit = time_limit::for_ever();
+    time_point deadline = time_point::max();  ///< known when it starts
 };
 
 /// An acquisition of a recipe as part of a `multi_lock`. It can be started repeatedly, also after

@@ -21,9 +21,6 @@ class contention_object;
 /** @brief Base of recipes with a contention queue: a parent with a node per contender. */
 class COROZK_DECL contention_recipe : public recipe_object<const contention_object> {
 public:
-    using duration = std::chrono::steady_clock::duration;
-    using time_point = std::chrono::steady_clock::time_point;
-
     /**
      * @brief Lists holders and waiters, in order, with the nodes that each waits for.
      *
@@ -32,7 +29,7 @@ public:
      * @errors `zk_errc::no_auth`, `zk_errc::connection_loss`, `errc::not_connected`,
      * `errc::closed`, `errc::bad_path`. The list is empty if the parent does not exist.
      *
-     * @cancellation Terminal, partial, total: completes at once.
+     * @cancellation All types: completes at once.
      */
     template <class Token = default_token>
     auto contenders(Token&& token = Token{}) {
@@ -41,14 +38,15 @@ public:
 
     /**
      * @brief Deletes a contender's node, as found by `contenders`. Its owner loses what it holds,
-     *        or stops waiting, with `errc::ownership_lost`.
+     *        or stops waiting, with `errc::ownership_lost`: at the latest when its turn comes, if
+     *        it waits behind others of its client.
      *
      * @completes `void(error_code)`
      *
      * @errors `zk_errc::no_node`: it does not exist. `errc::bad_path`: not a contender of this
      * recipe. Otherwise as `contenders`.
      *
-     * @cancellation Terminal, partial, total: completes at once; the node may be deleted anyway.
+     * @cancellation All types: completes at once; the node may be deleted anyway.
      */
     template <class Token = default_token>
     auto break_contender(std::string contender_path, Token&& token = Token{}) {
@@ -66,7 +64,7 @@ public:
      *
      * @errors As `break_contender`.
      *
-     * @cancellation Terminal, partial, total: completes at once; the request may be written anyway.
+     * @cancellation All types: completes at once; the request may be written anyway.
      *
      * @see Recipes page, "Revocable Shared Locks".
      */
@@ -86,7 +84,7 @@ public:
      * @errors As `break_contender`; that the node is gone after the request was written is not an
      * error.
      *
-     * @cancellation Terminal, partial, total: completes at once; requests and deletions are not
+     * @cancellation All types: completes at once; requests and deletions are not
      * undone.
      */
     template <class Token = default_token>

@@ -46,9 +46,9 @@ struct last_signature<First, Others...> : last_signature<Others...> {};
 template <class... Parameters>
 auto signature_of(void (*)(Parameters...)) -> last_signature<Parameters...>;
 
-/// Erases the type of a handler, traces the operation and keeps work for the handler's executor, if it is
-/// another than `own`. Erased once only: an erased handler's allocator must not be used after the handler's
-/// destruction, which another erasure around it does.
+/// Erases the type of a handler, traces the operation and keeps work for the handler's executor, if
+/// it is another than `own`. Erased once only: an erased handler's allocator must not be used after
+/// the handler's destruction, which another erasure around it does.
 template <class Signature, class Handler>
 any_handler<Signature> erased(Handler&& handler,
                               const call_site& where,

@@ -10,7 +10,8 @@
 namespace corozk::detail {
 
 /// One side of a race of awaitables. By default only terminal cancellation reaches a side, and a
-/// race that was once told of another type tells its sides nothing more: not even that one has ended.
+/// race that once received another type passes nothing on any more: not even that one side has
+/// ended.
 template <class Value>
 boost::asio::awaitable<Value> open_to_cancellation(boost::asio::awaitable<Value> side) {
     co_await boost::asio::this_coro::reset_cancellation_state(

@@ -17,8 +17,8 @@
 
 namespace corozk::detail {
 
-/// The executor of a handler, which tracks outstanding work: its context does not run out of work before
-/// the handler was called.
+/// The executor of a handler, which tracks outstanding work: its context does not run out of work
+/// before the handler was called.
 /// @param own  that of the operation's object, which has work as long as operations are pending
 template <class Executor>
 auto tracking(const Executor& executor, const boost::asio::any_io_executor& own) {

@@ -34,7 +34,7 @@ struct barrier_options {
  * that the barrier does not exist.
  *
  * @cancellation
- * | operation | terminal, partial, total |
+ * | operation | all types |
  * |---|---|
  * | `wait` | completes at once; nothing is left at the server |
  * | `is_set` | completes at once |

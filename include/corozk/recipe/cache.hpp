@@ -69,23 +69,23 @@ struct cache_options {
 /**
  * @brief Base of the caches: local copies of nodes that are updated by watches.
  *
- * `children_cache` and `tree_cache` have one recursive watch at the server, whatever their size, and
- * read only the nodes that events name. Servers before ZooKeeper 3.6 do not have that; there, and
- * in a `node_cache`, each node has one-shot watches.
+ * `children_cache` and `tree_cache` have one recursive watch at the server, whatever their size,
+ * and read only the nodes that events name. Servers before ZooKeeper 3.6 do not have that; there,
+ * and in a `node_cache`, each node has one-shot watches.
  *
  * A cache starts reading when it is constructed. `next` waits for a state that differs from one
- * seen before (and, with `cache_options::settle`, until nothing changes); intermediate states may be
- * skipped, the latest never is. After every reconnect and
+ * seen before (and, with `cache_options::settle`, until nothing changes); intermediate states may
+ * be skipped, the latest never is. After every reconnect and
  * in every new session everything is read again after a `sync`, so that states never go back in
  * time and no change is missed. The cache eventually equals the state of the servers.
  *
  * States are consistent per node; simultaneous changes of several nodes may appear one after the
  * other (see `configuration` for data that must change together).
  *
- * States never change, and share what they have in common (`node_map`): a change costs O(log n) time
- * and memory for n nodes. A cache is filled, read again after a reconnect, and destroyed in pieces,
- * so that it never blocks the event loop for long; so is the last state, if it is destroyed in the
- * thread of the event loop before the client.
+ * States never change, and share what they have in common (`node_map`): a change costs O(log n)
+ * time and memory for n nodes. A cache is filled, read again after a reconnect, and destroyed in
+ * pieces, so that it never blocks the event loop for long; so is the last state, if it is destroyed
+ * in the thread of the event loop before the client.
  *
  * A change by the cache's own client is visible when it completes (see `client`), and `next`
  * returns no earlier state afterwards.
@@ -94,11 +94,12 @@ struct cache_options {
  * server sends no watch events for it, changes are detected only after the next reconnect; so is,
  * with a recursive watch, its creation, unless the cache knows another such child of its parent.
  *
- * A recursive watch reports changes of data, creations and deletions, but not that a node's children
- * have changed. So `num_children`, `cversion` and `pzxid` in the stat of a node above the largest
- * depth are those of the last time it was read: at first, when its data changed, after a reconnect.
- * With one-shot watches they are up to date. For a node at the largest depth (in a `node_cache`: the
- * node) neither form follows them. The copied nodes and their names are right in both forms.
+ * A recursive watch reports changes of data, creations and deletions, but not that a node's
+ * children have changed. So `num_children`, `cversion` and `pzxid` in the stat of a node above the
+ * largest depth are those of the last time it was read: at first, when its data changed, after a
+ * reconnect. With one-shot watches they are up to date. For a node at the largest depth (in a
+ * `node_cache`: the node itself) neither kind of watch keeps them up to date. The set of nodes and
+ * their names are correct with both kinds.
  *
  * @par Errors of `next`
  * `zk_errc::no_auth`: the root may not be read; `current` keeps the last state, and each `next`

@@ -97,7 +97,7 @@ struct configuration_version {
 struct configuration_options {
     configuration_options() = default;
 
-    /// `versioned_configuration`: how many old versions are kept beside the current one, for
+    /// `versioned_configuration`: how many old versions are kept besides the current one, for
     /// readers that are still reading them.
     std::size_t keep = 1;
 
@@ -200,9 +200,9 @@ public:
 };
 
 /**
- * @brief A configuration of several nodes, each version below a parent of its own.
+ * @brief A configuration of several nodes, each version below a separate parent.
  *
- * A version is written beside the current one, with any number of requests, and becomes current in
+ * A version is written next to the current one, with any number of requests, and becomes current in
  * one transaction, so that readers always have a version to read. The next writer deletes remnants
  * of dead writers and old versions (see `configuration_options::keep`).
  *

@@ -77,7 +77,7 @@ struct counter_exchange {
  * - `errc::closed`, and errors reported by the server, such as `zk_errc::no_auth`.
  *
  * @par Cancellation of all operations
- * Terminal, partial and total: completes at once with `operation_aborted`. An update in flight may
+ * All types: completes at once with `operation_aborted`. An update in flight may
  * be applied.
  *
  * @executor As `client`. When it is destroyed, updates in flight may be applied.
@@ -148,7 +148,7 @@ public:
      * @errors `errc::busy`: another `next` of this object is pending. `errc::foreign_data`,
      * `zk_errc::no_auth`, `errc::bad_option`, `errc::closed`.
      *
-     * @cancellation Terminal, partial, total: completes at once; the next call still reports the
+     * @cancellation All types: completes at once; the next call still reports the
      * change.
      *
      * @see Curator's SharedCountListener.

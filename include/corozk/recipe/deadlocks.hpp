@@ -32,13 +32,13 @@ COROZK_DECL void start_deadlock_search(const std::shared_ptr<deadlock_search>& s
  * does not exist has no contenders.
  *
  * A participant is a session or, if its contenders have different `identity` options, each of
- * these. Sessions whose contenders have the same identity are one participant, too: the processes of
- * one job, say (an identity that is an IP address does not count, since Curator writes that of the
- * host where none is set). A participant is assumed to keep what it holds until it gets what it waits
- * for: what is done independently needs different identities. A participant that waits for itself
- * within a session is not reported as a deadlock, because it may have several contenders at a path.
- * A participant that waits for permits is stuck only if all holders of permits and all waiters ahead
- * of it are.
+ * these. Sessions whose contenders have the same identity are one participant, too: the processes
+ * of one job, say (an identity that is an IP address does not count, since Curator writes that of
+ * the host where none is set). A participant is assumed to keep what it holds until it gets what it
+ * waits for: independent tasks need different identities. A participant that waits for
+ * itself within a session is not reported as a deadlock, because it may have several contenders at
+ * a path. A participant that waits for permits is stuck only if all holders of permits and all
+ * waiters ahead of it are.
  *
  * Everything is read twice, after a `sync`. A deadlock is reported if all its edges exist both
  * times, so edges of different moments never add up to one, and a real one is always found.
@@ -48,7 +48,7 @@ COROZK_DECL void start_deadlock_search(const std::shared_ptr<deadlock_search>& s
  * @errors `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::connection_loss`, `errc::not_connected`,
  * `errc::closed`.
  *
- * @cancellation Terminal, partial, total: completes at once.
+ * @cancellation All types: completes at once.
  *
  * @executor As for operations of `client`.
  */

@@ -47,16 +47,16 @@ struct double_barrier_options {
  *
  * @par With Curator and Kazoo
  * Their format, that of the recipes page, knows no rounds. So with `compatibility`: a member that
- * arrives while others are inside may be let in beside them, and `size` is a threshold, not a limit,
- * and not compared. A member may miss the start of a round that another one
- * leaves at once: one of Curator or Kazoo because it watches `ready` after its node is counted, one of
- * corozk if it is disconnected. So leave when all are inside, and give `enter` a time limit. Kazoo's
- * members that leave wait for whoever is there: enter again when all have left. A `ready` node that
- * outlived its round is deleted if no member is left. Members list the others, and do not share that.
- * Every child of the barrier's node is a member; one whose node another program deletes is not
- * counted, and waits on.
+ * arrives while others are inside may be let in with them, and `size` is a threshold, not a
+ * limit, and not compared. A member may miss the start of a round that another one
+ * leaves at once: one of Curator or Kazoo because it watches `ready` after its node is counted, one
+ * of corozk if it is disconnected. So leave when all are inside, and give `enter` a time limit.
+ * Kazoo's members that leave wait for whoever is there: enter again when all have left. A `ready`
+ * node that outlived its round is deleted if no member is left. Each member lists the others
+ * itself. Every child of the barrier's node is a member; one whose node another program deletes is
+ * not counted, and continues to wait.
  *
- * @cancellation Terminal, partial, total: completes at once; the node is deleted in the background.
+ * @cancellation All types: completes at once; the node is deleted in the background.
  * If the round starts at the same time, a member whose `enter` was cancelled counts as having left.
  * A cancelled `leave` leaves without waiting for the others.
  *

@@ -53,8 +53,8 @@ struct election_leader {
  * A candidacy survives reconnects with the same node.
  *
  * @par Names
- * `native`: "<guid>-n_<sequence>". `curator`: "_c_<guid>-latch-<sequence>", as LeaderLatch, or, with
- * `leader_selector`, "_c_<guid>-lock-<sequence>", as LeaderSelector. `kazoo`:
+ * `native`: "<guid>-n_<sequence>". `curator`: "_c_<guid>-latch-<sequence>", as LeaderLatch, or,
+ * with `leader_selector`, "_c_<guid>-lock-<sequence>", as LeaderSelector. `kazoo`:
  * "<guid>__lock__<sequence>", as Election.
  *
  * @executor As `lock`.
@@ -80,16 +80,16 @@ public:
         return begin("election.campaign", claim(), std::forward<Token>(token));
     }
 
-    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
-    auto campaign_until(time_point deadline, Token&& token = Token{}) {
-        return begin("election.campaign", claim().until(deadline), std::forward<Token>(token));
+    auto campaign_for(time_limit limit, Token&& token = Token{}) {
+        return begin("election.campaign", claim().within(limit), std::forward<Token>(token));
     }
 
-    /** @brief Same as above, with a time limit. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto campaign_for(time_limit budget, Token&& token = Token{}) {
-        return campaign_until(budget.from_now(), std::forward<Token>(token));
+    auto campaign_until(time_limit::time_point deadline, Token&& token = Token{}) {
+        return campaign_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /** @brief As `campaign`, but fails with `errc::would_block` if there are other candidates. */
@@ -139,10 +139,10 @@ public:
     }
 
     /**
-     * @brief Replaces what the leader says of itself, `election_leader::identity`, for the rest of
-     *        its term.
+     * @brief Replaces the text that the leader publishes, `election_leader::identity`, for the rest
+     *        of its term.
      *
-     * Observers hear of it (`next_leader`), but may skip intermediate values. Of two calls the
+     * Observers receive it (`next_leader`), but may skip intermediate values. Of two calls the
      * later one takes effect, even if the first one is still in progress.
      *
      * @par Preconditions
@@ -195,7 +195,7 @@ public:
      *
      * @errors As `contenders`.
      *
-     * @cancellation Terminal, partial, total: completes at once.
+     * @cancellation All types: completes at once.
      */
     template <class Token = default_token>
     auto leader(Token&& token = Token{}) {
@@ -213,7 +213,7 @@ public:
      *
      * @errors `errc::closed`, `zk_errc::no_auth`. Survives reconnects and new sessions.
      *
-     * @cancellation Terminal, partial, total: completes at once.
+     * @cancellation All types: completes at once.
      *
      * @see CURATOR-358, CURATOR-436: the leader changes while it is looked up.
      */

@@ -56,9 +56,6 @@ struct latch_status {
  */
 class COROZK_DECL leader_latch : public detail::recipe_object<detail::latch_core> {
 public:
-    using duration = std::chrono::steady_clock::duration;      ///< The type of time limits.
-    using time_point = std::chrono::steady_clock::time_point;  ///< The type of deadlines.
-
     /// `path` is the parent node of the candidates; it is created when needed.
     leader_latch(const client& c, std::string path, election_options options = election_options());
     leader_latch() noexcept = default;
@@ -86,24 +83,24 @@ public:
      * `zk_errc::no_auth`, `errc::bad_path`, `errc::closed`, `zk_errc::auth_failed`; it is idle
      * then.
      *
-     * @cancellation Terminal, partial, total: completes at once; it remains a candidate.
+     * @cancellation All types: completes at once; it remains a candidate.
      */
     template <class Token = default_token>
     auto wait_leadership(Token&& token = Token{}) {
-        return wait_leadership_until(time_point::max(), std::forward<Token>(token));
+        return wait_leadership_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
-    auto wait_leadership_until(time_point deadline, Token&& token = Token{}) {
+    auto wait_leadership_for(time_limit limit, Token&& token = Token{}) {
         return initiate<&start_wait_leadership>(
-            "leader_latch.wait_leadership", std::forward<Token>(token), deadline);
+            "leader_latch.wait_leadership", std::forward<Token>(token), limit);
     }
 
-    /** @brief Same as above, with a time limit. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto wait_leadership_for(time_limit budget, Token&& token = Token{}) {
-        return wait_leadership_until(budget.from_now(), std::forward<Token>(token));
+    auto wait_leadership_until(time_limit::time_point deadline, Token&& token = Token{}) {
+        return wait_leadership_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /**
@@ -116,7 +113,7 @@ public:
      *
      * @errors `errc::closed`: the client was closed.
      *
-     * @cancellation Terminal, partial, total: completes at once; a later call still reports the
+     * @cancellation All types: completes at once; a later call still reports the
      * change.
      */
     template <class Token = default_token>
@@ -135,7 +132,7 @@ public:
      * @errors `errc::ownership_lost`: it did not lead. `zk_errc::session_expired`, `errc::closed`:
      * the term was lost.
      *
-     * @cancellation Terminal, partial, total: stops waiting; it resigns anyway.
+     * @cancellation All types: stops waiting; it resigns anyway.
      */
     template <class Token = default_token>
     auto resign(Token&& token = Token{}) {
@@ -149,7 +146,7 @@ public:
      *
      * @errors `boost::asio::error::operation_aborted`: started again; it may not have resigned.
      *
-     * @cancellation Terminal, partial, total: stops waiting; it closes anyway.
+     * @cancellation All types: stops waiting; it closes anyway.
      */
     template <class Token = default_token>
     auto close(Token&& token = Token{}) {
@@ -192,9 +189,7 @@ public:
 private:
     ownership& term() const noexcept;
 
-    static void start_wait_leadership(const impl_ptr&,
-                                      time_point deadline,
-                                      handler_of<std::int64_t>);
+    static void start_wait_leadership(const impl_ptr&, time_limit limit, handler_of<std::int64_t>);
     static void start_next_status(const impl_ptr&,
                                   std::uint64_t revision,
                                   handler_of<latch_status>);

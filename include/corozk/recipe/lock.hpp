@@ -44,7 +44,7 @@ public:
      * client deleted the contender's node. `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`,
      * `errc::not_connected`. No node remains after an error.
      *
-     * @cancellation Terminal, partial, total: completes at once. The contender's node is reliably
+     * @cancellation All types: completes at once. The contender's node is reliably
      * deleted, even if its creation is still in flight; a simultaneous grant is either delivered or
      * released.
      */
@@ -53,16 +53,16 @@ public:
         return begin("lock.acquire", claim(), std::forward<Token>(token));
     }
 
-    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
-    auto acquire_until(time_point deadline, Token&& token = Token{}) {
-        return begin("lock.acquire", claim().until(deadline), std::forward<Token>(token));
+    auto acquire_for(time_limit limit, Token&& token = Token{}) {
+        return begin("lock.acquire", claim().within(limit), std::forward<Token>(token));
     }
 
-    /** @brief Same as above, with a time limit. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto acquire_for(time_limit budget, Token&& token = Token{}) {
-        return acquire_until(budget.from_now(), std::forward<Token>(token));
+    auto acquire_until(time_limit::time_point deadline, Token&& token = Token{}) {
+        return acquire_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /** @brief As `acquire`, but fails with `errc::would_block` if there is a holder or waiter. */

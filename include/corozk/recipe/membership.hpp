@@ -44,8 +44,8 @@ struct membership_options {
  * @par Names
  * `native`: a member's node has its name. So have those of Curator's GroupMember, and those of
  * Kazoo's ShallowParty, which shows the part of the name behind the first "-". `kazoo`:
- * "<name>__party__", as Party, which shows the data of members only. A GroupMember does not wait for
- * a name that is taken, but uses the other's node: each name must have one owner.
+ * "<name>__party__", as Party, which shows the data of members only. A GroupMember does not wait
+ * for a name that is taken, but uses the other's node: each name must have one owner.
  *
  * An observer gets differences, not events: applied in order to an empty set, they yield the group
  * as the server has it, across outages and sessions. Children that are not ephemeral are ignored.
@@ -55,7 +55,7 @@ struct membership_options {
  * `zk_errc::no_auth`.
  *
  * @cancellation
- * | operation | terminal, partial, total |
+ * | operation | all types |
  * |---|---|
  * | `join` | completes at once; the node is deleted in the background |
  * | `leave` | completes at once; leaves in the background |
@@ -93,7 +93,8 @@ public:
      *
      * @errors
      * - `errc::busy`: the object is already a member, joining or leaving.
-     * - `errc::already_exists`: the name is taken (without `wait_for_predecessor`).
+     * - `errc::already_exists`: the name is taken (without `wait_for_predecessor`), or that of a
+     *   node that belongs to no session.
      * - `errc::bad_path`: not a valid node name.
      * - `zk_errc::no_auth`, `zk_errc::invalid_acl`, `errc::closed`.
      */

@@ -39,22 +39,16 @@ private:
     using part_list = std::vector<detail::acquisition>;
 
     template <class Token>
-    auto begin(const char* operation,
-               bool try_only,
-               std::chrono::steady_clock::time_point deadline,
-               Token&& token) {
+    auto begin(const char* operation, bool try_only, time_limit limit, Token&& token) {
         return detail::initiate<&start_acquire>(detail::call_site(operation, first_path()),
                                                 session_,
                                                 std::forward<Token>(token),
                                                 parts_,
                                                 try_only,
-                                                deadline);
+                                                limit);
     }
 
 public:
-    using duration = std::chrono::steady_clock::duration;      ///< The type of time limits.
-    using time_point = std::chrono::steady_clock::time_point;  ///< The type of deadlines.
-
     explicit multi_lock(const client& c);  ///< Initially without parts.
     multi_lock() noexcept = default;
     multi_lock(multi_lock&&) noexcept = default;
@@ -96,30 +90,32 @@ public:
      * lost while waiting for another one. Otherwise those of the parts. No node remains after an
      * error.
      *
-     * @cancellation Terminal, partial, total: completes at once. Everything acquired or requested
+     * @cancellation All types: completes at once. Everything acquired or requested
      * is reliably released; a simultaneous grant is either delivered or released.
      */
     template <class Token = default_token>
     auto acquire(Token&& token = Token{}) {
-        return begin("multi_lock.acquire", false, time_point::max(), std::forward<Token>(token));
+        return begin(
+            "multi_lock.acquire", false, time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
-    auto acquire_until(time_point deadline, Token&& token = Token{}) {
-        return begin("multi_lock.acquire", false, deadline, std::forward<Token>(token));
+    auto acquire_for(time_limit limit, Token&& token = Token{}) {
+        return begin("multi_lock.acquire", false, limit, std::forward<Token>(token));
     }
 
-    /** @brief Same as above, with a time limit. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto acquire_for(time_limit budget, Token&& token = Token{}) {
-        return acquire_until(budget.from_now(), std::forward<Token>(token));
+    auto acquire_until(time_limit::time_point deadline, Token&& token = Token{}) {
+        return acquire_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /** @brief As `acquire`, but fails with `errc::would_block` if it had to wait. */
     template <class Token = default_token>
     auto try_acquire(Token&& token = Token{}) {
-        return begin("multi_lock.try_acquire", true, time_point::max(), std::forward<Token>(token));
+        return begin(
+            "multi_lock.try_acquire", true, time_limit::for_ever(), std::forward<Token>(token));
     }
 
     /**
@@ -140,7 +136,7 @@ private:
     static void start_acquire(const session_ptr& s,
                               part_list parts,
                               bool try_only,
-                              time_point deadline,
+                              time_limit limit,
                               detail::any_handler<void(error_code, multi_ownership)>);
 
     session_ptr session_;

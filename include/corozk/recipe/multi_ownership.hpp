@@ -74,7 +74,7 @@ public:
      * @errors `operation_aborted`: it was released. `errc::busy`: another `wait_lost` is pending.
      * `errc::ownership_lost`: nothing is owned.
      *
-     * @cancellation Terminal, partial, total: completes at once; a later `wait_lost` still reports
+     * @cancellation All types: completes at once; a later `wait_lost` still reports
      * the loss.
      */
     template <class Token = default_token>

@@ -25,8 +25,8 @@ struct name_service_options {
 
     /// Whether registration replaces an existing value. Otherwise it fails with
     /// `errc::already_exists`. A name that is bound to another session is not replaced; a
-    /// session-bound registration waits for the end of that session instead. It always waits for an
-    /// earlier session of the same object.
+    /// session-bound registration waits for the end of that session instead, and never replaces a
+    /// persistent name. It always waits for an earlier session of the same object.
     bool replace = false;
 
     /// ACL of the names' nodes and of missing parents. Empty means open to everyone.
@@ -38,7 +38,7 @@ struct name_service_options {
  *
  * What is reported never goes back, also if the session is lost and the next one's server lags.
  *
- * @cancellation Terminal, partial, total: completes at once; the next call, which may begin at once,
+ * @cancellation All types: completes at once; the next call, which may begin at once,
  * still reports the change.
  *
  * @executor As `name_service`.
@@ -76,7 +76,7 @@ private:
  * The plain form of service discovery: any value, one registration per name. For a service with
  * several instances, load balancing, or Curator programs, use `service_discovery`.
  *
- * @cancellation Terminal, partial, total: all operations complete at once with
+ * @cancellation All types: all operations complete at once with
  * `boost::asio::error::operation_aborted`. A cancelled session-bound registration is undone in the
  * background; a persistent one, and `unregister`, may be applied if in flight.
  *
@@ -99,8 +99,9 @@ public:
      * @completes `void(error_code)`
      *
      * @errors `errc::already_exists` (see the options; also a parent of other names),
-     * `errc::busy` (this object is unregistering it), `errc::bad_option` (an empty value), `errc::bad_path`, `zk_errc::no_children_for_ephemerals`
-     * (a parent of the name is bound to a session), `zk_errc::no_auth`, `errc::closed`.
+     * `errc::busy` (this object is unregistering it), `errc::bad_option` (an empty value),
+     * `errc::bad_path`, `zk_errc::no_children_for_ephemerals` (a parent of the name is bound to a
+     * session), `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>
     auto register_name(std::string name,
@@ -125,8 +126,8 @@ public:
     }
 
     /**
-     * @brief Unregisters a name, also a persistent one that another client has registered. A pending
-     *        session-bound registration ends with `boost::asio::error::operation_aborted`.
+     * @brief Unregisters a name, also a persistent one that another client has registered. A
+     *        pending session-bound registration ends with `boost::asio::error::operation_aborted`.
      *
      * @completes `void(error_code)`
      *
@@ -140,7 +141,8 @@ public:
     }
 
     /**
-     * @brief Looks up a name. Shows what this client has registered or seen, also in earlier sessions.
+     * @brief Looks up a name. Shows what this client has registered or seen, also in earlier
+     *        sessions.
      *
      * @completes `void(error_code, name_entry)`
      *

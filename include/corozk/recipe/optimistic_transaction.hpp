@@ -38,8 +38,8 @@ struct optimistic_transaction_options {
 /**
  * @brief What the function of an `optimistic_transaction` reads and writes through.
  *
- * Reads are remembered, and a path that was read before is not read again. Writes are only recorded;
- * later reads show them. Nothing is written before the function has ended.
+ * Reads are remembered, and a path that was read before is not read again. Writes are only
+ * recorded; later reads show them. Nothing is written before the function has ended.
  *
  * @par Invalid writes
  * A write with an invalid path, a sequential mode, or a TTL without such a mode makes the
@@ -64,7 +64,7 @@ public:
      *
      * @errors As `client::get`; a lost connection or session is not an error.
      *
-     * @cancellation Terminal, partial, total: completes at once.
+     * @cancellation All types: completes at once.
      */
     template <class Token = default_token>
     auto get(std::string path, Token&& token = Token{}) {
@@ -141,11 +141,14 @@ public:
     attempt_commit(std::shared_ptr<session_view> s,
                    impl_ptr impl,
                    call_site where,
-                   time_point deadline);
+                   time_limit limit);
 
     transaction_attempt& attempt() noexcept { return attempt_; }
     const call_site& where() const noexcept { return where_; }
     time_point deadline() const noexcept { return deadline_; }
+
+    /// The time limit begins.
+    void start() noexcept { deadline_ = limit_.from_now(); }
 
     /// Forgets what was read and written.
     void begin();
@@ -184,7 +187,8 @@ private:
                             handler_of<>);
 
     call_site where_;
-    time_point deadline_;
+    time_limit limit_;
+    time_point deadline_ = time_point::max();
     transaction_attempt attempt_;
     impl_ptr impl_;  ///< goes first: it refers to the session, which the attempt owns
 };
@@ -225,6 +229,7 @@ boost::asio::awaitable<Value> run_optimistic(attempt_commit all, Body body) {
     using stored =
         std::conditional_t<std::is_void_v<Value>, std::monostate, std::remove_cv_t<Value>>;
     auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
+    all.start();
     for (;;) {
         all.begin();
         std::optional<stored> result;
@@ -255,18 +260,18 @@ boost::asio::awaitable<Value> run_optimistic(attempt_commit all, Body body) {
  *        optimistic concurrency control.
  *
  * `run` calls a function that reads nodes through a `transaction_attempt` and records writes there.
- * Then the writes are applied in one transaction of ZooKeeper, which also checks that everything that
- * was read, including the absence of nodes, is still the same. If it is not, nothing is written, and
- * after a random pause the function is called again.
+ * Then the writes are applied in one transaction of ZooKeeper, which also checks that everything
+ * that was read, including the absence of nodes, is still the same. If it is not, nothing is
+ * written, and after a random pause the function is called again.
  *
  * Nothing is locked: transactions that share no nodes do not disturb each other. Under heavy
  * contention for one node a `counter` or a `lock` costs less.
  *
- * A transaction is applied exactly once, even if its response or the session is lost: it also writes
- * a znode of this object's own, below `path()`, which tells whether it was applied. If a response is
- * lost, that znode is deleted, so that a request still under way fails. Transactions of one object
- * are therefore sent one after the other. Objects of all clients may share the path; what crashed
- * clients leave there is deleted after an hour.
+ * A transaction is applied exactly once, even if its response or the session is lost: it also
+ * writes a znode of this object's own, below `path()`, which records that it was applied. If a
+ * response is lost, that znode is deleted, so that a request still under way fails. Transactions of
+ * one object are therefore sent one after the other. Objects of all clients may share the path;
+ * what crashed clients leave there is deleted after an hour.
  *
  * @par The function
  * It is called several times, and should have no other effects. Until it has ended, its reads may
@@ -281,30 +286,31 @@ boost::asio::awaitable<Value> run_optimistic(attempt_commit all, Body body) {
  *   it. In an ensemble the version of `/zookeeper/config` is always -1, which stands for any: of a
  *   read of it only the existence is checked.
  * - The absence of nodes, by creating and deleting the node in the same transaction (where the
- *   transaction creates it anyway: only that). This needs the permissions to create and delete there,
- *   increments the parent's `cversion` by 2, and fires watches on the parent's children and on the
- *   node's existence. If the parent is missing, too, the topmost missing ancestor stands for the
- *   node. A container without children may be deleted by the server afterwards. Below an ephemeral
- *   node, where nothing can be created, absence cannot be checked: `run` fails with
+ *   transaction creates it anyway: only that). This needs the permissions to create and delete
+ *   there, increments the parent's `cversion` by 2, and fires watches on the parent's children and
+ *   on the node's existence. If the parent is missing, too, the topmost missing ancestor stands for
+ *   the node. A container without children may be deleted by the server afterwards. Below an
+ *   ephemeral node, where nothing can be created, absence cannot be checked: `run` fails with
  *   `zk_errc::no_children_for_ephemerals`.
  * - Not the children of nodes: the server has no check for them.
  *
  * @par Errors of `run`
  * - `zk_errc::connection_loss`: unknown whether it was applied, as the client was closed, the
- *   deadline passed while the response was awaited, or the object's znode cannot be deleted any more.
- * - `zk_errc::node_exists`, `no_node`, `not_empty`, ...: a write is not possible, although all reads
- *   were true. Nothing was written; the same holds for all other errors but the first.
+ *   deadline passed while the response was awaited, or the object's znode cannot be deleted any
+ *   more.
+ * - `zk_errc::node_exists`, `no_node`, `not_empty`, ...: a write is not possible, although all
+ *   reads were true. Nothing was written; the same holds for all other errors but the first.
  * - `errc::deadline_exceeded`, `errc::too_large`, `errc::bad_path`, `errc::bad_option`,
  *   `errc::not_connected`, `errc::closed`, `zk_errc::no_auth`, and exceptions of the function.
  *
  * @par Cancellation of `run`
- * Terminal, partial, total, as far as the calling coroutine has them enabled (by default it is
- * terminal alone): cancels the function and, after it has ended, throws `operation_aborted`. Once the
- * function has ended, the transaction may be applied.
+ * All types that the calling coroutine has enabled (by default only terminal): cancels the function
+ * and, after it has ended, throws `operation_aborted`. Once the function has ended, the transaction
+ * may be applied.
  *
  * @par Deadline of `run`
- * Cancels the function (terminal cancellation). A function that does not heed it, or never suspends,
- * is not interrupted, but nothing is written.
+ * Cancels the function (terminal cancellation). A function that does not heed it, or never
+ * suspends, is not interrupted, but nothing is written.
  *
  * @executor As `client`. When it is destroyed, a transaction in flight may be applied.
  *
@@ -314,7 +320,7 @@ class COROZK_DECL optimistic_transaction : public detail::recipe_object<detail::
 public:
     using time_point = time_limit::time_point;  ///< The type of deadlines.
 
-    /** @brief `path` is the parent of the znodes that tell what was applied. Nothing is sent. */
+    /** @brief `path` is the parent of the znodes that record what was applied. Nothing is sent. */
     optimistic_transaction(
         const client& c,
         std::string path,
@@ -329,24 +335,24 @@ public:
      */
     template <class Body>
     auto run(Body body) {
-        return run_until(time_point::max(), std::move(body));
+        return run_for(time_limit::for_ever(), std::move(body));
     }
 
     /**
-     * @brief Same as above, with a deadline: `errc::deadline_exceeded` if nothing was or will be
+     * @brief Same as above, with a time limit: `errc::deadline_exceeded` if nothing was or will be
      *        applied, `zk_errc::connection_loss` if that is unknown.
      */
     template <class Body>
-    auto run_until(time_point deadline, Body body) {
+    auto run_for(time_limit limit, Body body) {
         detail::call_site where("optimistic_transaction.run", path());
-        detail::attempt_commit all(session_, impl_, std::move(where), deadline);
+        detail::attempt_commit all(session_, impl_, std::move(where), limit);
         return detail::run_optimistic(std::move(all), std::move(body));
     }
 
-    /** @brief Same as above, with a time limit. */
+    /** @brief Same as above, with a deadline. */
     template <class Body>
-    auto run_for(time_limit budget, Body body) {
-        return run_until(budget.from_now(), std::move(body));
+    auto run_until(time_limit::time_point deadline, Body body) {
+        return run_for(time_limit::until(deadline), std::move(body));
     }
 };
 

@@ -40,14 +40,14 @@ struct partition_grant {
     ownership held;        ///< The proof; releasing or destroying it gives the resource back.
 };
 
-/** @brief What has changed for a member since it was told last; to be applied in this order. Each
- *         resource that was reported as gained is reported once more later, in `lost` or in
+/** @brief What has changed for a member since the previous `next`; to be applied in this order.
+ *         Each resource that was reported as gained is reported once more later, in `lost` or in
  *         `to_release`, unless the user has released it before. */
 struct partition_change {
     partition_change() = default;
-    std::vector<std::string> lost;        ///< No longer its own: the session or the node is gone.
-    std::vector<std::string> to_release;  ///< Its own until it releases them; others wait for them.
-    std::vector<partition_grant> gained;  ///< Its own from now on. Empty if the others are not.
+    std::vector<std::string> lost;        ///< No longer held: the session or the node is gone.
+    std::vector<std::string> to_release;  ///< Held until it releases them; others wait for them.
+    std::vector<partition_grant> gained;  ///< Granted to it. Empty unless both others are.
     /// Whether nothing has changed.
     bool empty() const noexcept { return lost.empty() && to_release.empty() && gained.empty(); }
 };
@@ -72,10 +72,10 @@ struct partition_change {
  * as that takes, and a moved one changes hands when its old member releases it, or its session has
  * ended. Then, and only then, is its new member granted it.
  *
- * A resource is held with an `ownership`, which has a fencing token, and tells when it is lost
- * (`ownership::wait_lost`) or to be given back (`ownership::wait_release_requested`). One that is
- * released without being asked for is granted again. What `next` has not delivered yet is taken
- * back without asking.
+ * Each resource is held through an `ownership`, which has a fencing token and reports its loss
+ * (`ownership::wait_lost`) and requests to give it back (`ownership::wait_release_requested`). One
+ * that is released without such a request is granted again. A resource that `next` has not
+ * delivered yet is taken back without a request.
  *
  * A member remains one until `leave`: after session loss it joins again in the next session. During
  * an outage it keeps what it has until the session's deadline.
@@ -90,7 +90,7 @@ struct partition_change {
  * partitioner.
  *
  * @cancellation
- * | operation | terminal, partial, total |
+ * | operation | all types |
  * |---|---|
  * | `join` | completes at once; the node is deleted in the background |
  * | `next` | completes at once; the next call still reports the change |
@@ -100,7 +100,7 @@ struct partition_change {
  * the object, and should be released soon.
  *
  * @origin Kazoo's SetPartitioner, whose members give back everything at each change, and are not
- * told of the loss of a lock.
+ * notified if a lock is lost.
  */
 class COROZK_DECL partitioner : public detail::recipe_object<detail::partitioner_impl> {
 public:
@@ -128,6 +128,7 @@ public:
      *
      * @errors
      * - `errc::busy`: the object is already a member, or a `join` or `leave` is pending.
+     * - `errc::already_exists`: the name is that of a node that belongs to no session.
      * - `errc::bad_path`: not a valid path, or the name or a resource is not a valid node name.
      * - `zk_errc::no_auth`, `zk_errc::invalid_acl`, `errc::closed`.
      */
@@ -188,7 +189,8 @@ public:
      * @brief Leaves the group: the others share its resources as soon as it has released them. A
      *        pending `join` ends with `boost::asio::error::operation_aborted`.
      *
-     * What the user holds remains its own; `next` asks for it. The rest is given back.
+     * The user keeps what it holds until it releases it: `next` reports it in `to_release`. The
+     * rest is given back.
      *
      * @completes `void(error_code)`, after the member's node was deleted or its session has ended.
      *

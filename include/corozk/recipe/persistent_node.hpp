@@ -23,50 +23,51 @@ struct persistent_node_options {
     persistent_node_options() = default;
 
     /// `ephemeral`: deleted with the session, and created again in the next one. `persistent`:
-    /// outlives the session and this process. `persistent_with_ttl`: outlives them by `ttl`; must be
-    /// enabled at the server. Others give `errc::bad_option`.
+    /// outlives the session and this process. `persistent_with_ttl`: outlives them by `ttl`; must
+    /// be enabled at the server. Others give `errc::bad_option`.
     create_mode mode = create_mode::ephemeral;
 
-    /// With a TTL: how long the server keeps the node without this process, which writes it again at
-    /// half of that time. At least 1 ms; servers accept up to 2^40 - 1 ms.
+    /// With a TTL: how long the server keeps the node without this process, which writes it again
+    /// at half of that time. At least 1 ms; servers accept up to 2^40 - 1 ms.
     std::chrono::milliseconds ttl{0};
 
-    /// Whether `keep` waits while a node of another kind, or of another session, is in its place, or
-    /// another object of this client keeps it. Otherwise it fails with `errc::already_exists`. It
-    /// always waits for an earlier session of the same object.
+    /// Whether `keep` waits while a node of another kind, or of another session, is in its place,
+    /// or another object of this client keeps it. Otherwise it fails with `errc::already_exists`.
+    /// It always waits for an earlier session of the same object.
     bool wait_for_predecessor = true;
 
     /// ACL of the node and of missing parents. Empty means open to everyone.
     corozk::acl acl;
 };
 
-/** @brief A snapshot of a persistent node: whether it is there. */
+/** @brief A snapshot of a persistent node: whether it exists. */
 struct persistent_node_status {
     persistent_node_status() = default;
 
     bool held = false;           ///< Whether the owner may rely on the node; see `valid`.
-    std::uint64_t revision = 0;  ///< Incremented by each loss, and when it is there again.
-    error_code reason;           ///< Why it was lost last, unless on request.
+    std::uint64_t revision = 0;  ///< Incremented by each loss, and when it exists again.
+    error_code reason;           ///< Why it was last lost; none if on request.
 };
 
 /**
- * @brief A node that is kept: whoever deletes it, and whatever happens to connections and sessions,
- *        it is created again, with its latest data.
+ * @brief Keeps a node in existence: if another client deletes it, or the session ends, the node is
+ *        created again, with its latest data.
  *
  * An ephemeral node belongs to one process: others wait until it is gone. Nodes of the other kinds
  * have no owner: one that is found is adopted, gets this object's data, and is deleted by `erase`
  * and the destructor as if this object had created it. (Servers do not report whether a
- * node has a TTL, or which: do not let an object adopt a node with a different one.) Within a client only one object keeps a path.
+ * node has a TTL, or which: do not let an object adopt a node with a different one.) Within a
+ * client only one object keeps a path.
  *
  * Data that others write to the node stays, also in later sessions, until `set_data`. A node that
  * is created again, or adopted, gets this object's data.
  *
  * @par A lease
- * A node with a TTL is a lease: it does not depend on the session, and ends by itself once this
- * process does not renew it. The owner learns of the loss before the server may delete the node:
- * at `valid_until`, the TTL after the last confirmed write was sent, by this process's steady clock.
- * A lost node is registered again as soon as possible; `erase` it to be rid of it. To stop working
- * while it is lost:
+ * A node with a TTL is a lease: it does not depend on the session, and ends by itself unless this
+ * process renews it. The owner learns of the loss before the server may delete the node:
+ * at `valid_until`, the TTL after the last confirmed write was sent, by this process's steady
+ * clock. A lost node is registered again as soon as possible; call `erase` to remove it. To stop
+ * working while it is lost:
  * @code
  * auto seen = node.status();
  * co_await (work() || node.next_status(seen));  // any change from `held` is a loss
@@ -74,23 +75,24 @@ struct persistent_node_status {
  *     seen = co_await node.next_status(seen);   // there again
  * @endcode
  *
- * It outlives a change of servers if the TTL is longer than the session timeout. Servers count by
- * the leader's clock on the wall: if that jumps, they delete early, which `next_status` then reports
- * as `errc::ownership_lost`, as it does if the server deletes a node because its predecessor at the
- * path had expired. A lease excludes nobody: where only one process may work, use a `lock`.
+ * It outlives a change of servers if the TTL is longer than the session timeout. Servers measure
+ * the TTL by the leader's wall clock. If that clock jumps forward, they delete the node early,
+ * which `next_status` reports as `errc::ownership_lost`; it reports the same if the server deletes
+ * the node because an earlier node at its path had expired. A lease does not exclude others: where
+ * only one process may work, use a `lock`.
  *
  * With Curator's PersistentNode: use different paths, or let one follow the other. PersistentNode
- * does not wait for the end of another session, but takes its node for its own, until that is gone.
+ * does not wait until the node of another session is gone: it treats that node as its own.
  *
  * @cancellation
- * | operation | terminal, partial, total |
+ * | operation | all types |
  * |---|---|
  * | `keep` | completes at once; the node is deleted in the background, unless it was found and is not written yet |
  * | `set_data` | completes at once; writes the data in the background |
  * | `erase` | completes at once; deletes the node in the background |
  *
- * @executor As `client`. The destructor deletes the node in the background, of any kind, also one that
- * was adopted; closing the client first leaves it to the server.
+ * @executor As `client`. The destructor deletes the node in the background, of any kind, also one
+ * that was adopted; closing the client first leaves it to the server.
  *
  * @origin Curator's PersistentNode and PersistentTtlNode; see `membership` for their defects.
  */
@@ -156,9 +158,9 @@ public:
      *
      * @completes `void(error_code)`, after it was written.
      *
-     * @errors `errc::not_a_member`: it is not kept. `boost::asio::error::operation_aborted`: `erase`
-     * was called meanwhile. `errc::closed`; the server's reason for rejecting the data, such as
-     * `zk_errc::quota_exceeded`: the previous data is kept.
+     * @errors `errc::not_a_member`: it is not kept. `boost::asio::error::operation_aborted`:
+     * `erase` was called meanwhile. `errc::closed`; the server's reason for rejecting the data,
+     * such as `zk_errc::quota_exceeded`: the previous data is kept.
      */
     template <class Token = default_token>
     auto set_data(std::string data, Token&& token = Token{}) {
@@ -188,16 +190,16 @@ public:
      *
      * Reasons for a loss: `errc::lease_expired`: the TTL passed without a confirmed renewal.
      * `zk_errc::session_expired`, for an ephemeral node. `errc::ownership_lost`: another client
-     * deleted or replaced it. What the server answered when it refused the node, which is not kept
-     * any longer then. No reason: `erase`, or a cancelled `keep`.
+     * deleted or replaced it. The server's error if it refused the node, which is then no longer
+     * kept. No reason: `erase`, or a cancelled `keep`.
      *
-     * Intermediate states may be skipped, but no loss: the revision tells.
+     * Intermediate states may be skipped, but a loss always shows in the revision.
      *
      * @completes `void(error_code, persistent_node_status)`
      *
      * @errors `errc::closed`: the client was closed. `errc::bad_path`.
      *
-     * @cancellation Terminal, partial, total: completes at once; a later call still reports the
+     * @cancellation All types: completes at once; a later call still reports the
      * change.
      */
     template <class Token = default_token>

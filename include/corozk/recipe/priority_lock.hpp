@@ -79,18 +79,20 @@ public:
         return begin("priority_lock.acquire", claim(write, priority), std::forward<Token>(token));
     }
 
-    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
-    auto acquire_until(std::int32_t priority, time_point deadline, Token&& token = Token{}) {
+    auto acquire_for(std::int32_t priority, time_limit limit, Token&& token = Token{}) {
         return begin("priority_lock.acquire",
-                     claim(write, priority).until(deadline),
+                     claim(write, priority).within(limit),
                      std::forward<Token>(token));
     }
 
-    /** @brief Same as above, with a time limit. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto acquire_for(std::int32_t priority, time_limit budget, Token&& token = Token{}) {
-        return acquire_until(priority, budget.from_now(), std::forward<Token>(token));
+    auto acquire_until(std::int32_t priority,
+                       time_limit::time_point deadline,
+                       Token&& token = Token{}) {
+        return acquire_for(priority, time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /** @brief As `acquire`, but fails with `errc::would_block` if it had to wait. */
@@ -108,18 +110,20 @@ public:
             "priority_lock.acquire_read", claim(read, priority), std::forward<Token>(token));
     }
 
-    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
-    auto acquire_read_until(std::int32_t priority, time_point deadline, Token&& token = Token{}) {
+    auto acquire_read_for(std::int32_t priority, time_limit limit, Token&& token = Token{}) {
         return begin("priority_lock.acquire_read",
-                     claim(read, priority).until(deadline),
+                     claim(read, priority).within(limit),
                      std::forward<Token>(token));
     }
 
-    /** @brief Same as above, with a time limit. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto acquire_read_for(std::int32_t priority, time_limit budget, Token&& token = Token{}) {
-        return acquire_read_until(priority, budget.from_now(), std::forward<Token>(token));
+    auto acquire_read_until(std::int32_t priority,
+                            time_limit::time_point deadline,
+                            Token&& token = Token{}) {
+        return acquire_read_for(priority, time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /** @brief As `acquire_read`, but fails with `errc::would_block` if it had to wait. */

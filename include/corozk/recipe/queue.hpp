@@ -49,8 +49,8 @@ struct queue_options {
     corozk::compatibility compatibility = corozk::compatibility::native;
 
     /// Whether items are deleted at the end of their producer's session, as on the recipes page.
-    /// Ephemeral items can be taken, but not claimed, as an ephemeral node cannot have children. One
-    /// of another session that is put back (see `take`) is persistent from then on, as only its
+    /// Ephemeral items can be taken, but not claimed, as an ephemeral node cannot have children.
+    /// One of another session that is put back (see `take`) is persistent from then on, as only its
     /// producer could create it as its own.
     bool ephemeral_items = false;
 
@@ -60,16 +60,16 @@ struct queue_options {
     std::size_t bound = 0;
 
     /// From how many of the first items a consumer chooses at random. 1: strict order. Consumers in
-    /// different sessions all want the first item, and only one of them gets it; with a window they
-    /// seldom meet. When an item is taken or claimed, fewer than this many items before it are
-    /// available. Of several calls that are served at the same time, each gets the next item. Each
-    /// consumer may use a window of its own; 0 fails with `errc::bad_option`.
+    /// different sessions otherwise compete for the first item, and only one of them gets it; with
+    /// a window they seldom compete. When an item is taken or claimed, fewer than this many items
+    /// before it are available. Of several calls that are served at the same time, each gets the
+    /// next item. Each consumer may use a window of its own; 0 fails with `errc::bad_option`.
     std::size_t window = 1;
 
     /// The parent of nodes that resolve unknown outcomes. Empty: the queue's path with "-control"
     /// appended. Must not be inside the queue, where other libraries would mistake them for items.
-    /// Each object that puts, takes or acknowledges has nodes there, which are deleted with the object
-    /// or, if its client was closed or its process died, by other objects after an hour.
+    /// Each object that puts, takes or acknowledges has nodes there, which are deleted with the
+    /// object or, if its client was closed or its process died, by other objects after an hour.
     std::string control_path;
 
     /// ACL of items, parents and claims. Empty means open to everyone. Producers and consumers need
@@ -133,9 +133,9 @@ public:
      * - the error of a further step, such as `zk_errc::bad_version`: nothing was applied, and the
      *   claim is still held.
      * - `errc::not_connected`: nothing was sent, and the claim is still held.
-     * - `zk_errc::connection_loss`: the response was lost, and the client was closed before it could
-     *   find out what was applied, or the node below `control_path` that shows it is gone. Outcome
-     *   unknown; if it was not applied, others get the item.
+     * - `zk_errc::connection_loss`: the response was lost, and the client was closed before it
+     *   could find out what was applied, or the node below `control_path` that shows it is gone.
+     *   Outcome unknown; if it was not applied, others get the item.
      * - `errc::closed`: the client was closed before it was sent.
      * - `errc::too_large`, `errc::busy` (another `acknowledge` or `release` is pending).
      *
@@ -207,8 +207,6 @@ private:
  */
 class COROZK_DECL basic_queue : public detail::recipe_object<detail::queue_impl> {
 public:
-    using clock = std::chrono::steady_clock;  ///< The clock of deadlines.
-
     basic_queue() noexcept = default;
 
     /**
@@ -228,26 +226,26 @@ public:
      */
     template <class Token = default_token>
     auto take(Token&& token = Token{}) {
-        return take_until(clock::time_point::max(), std::forward<Token>(token));
+        return take_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
-    auto take_until(clock::time_point deadline, Token&& token = Token{}) {
-        return initiate<&start_take>("queue.take", std::forward<Token>(token), deadline, false);
+    auto take_for(time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_take>("queue.take", std::forward<Token>(token), limit, false);
     }
 
-    /** @brief Same as above, with a time limit. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto take_for(time_limit budget, Token&& token = Token{}) {
-        return take_until(budget.from_now(), std::forward<Token>(token));
+    auto take_until(time_limit::time_point deadline, Token&& token = Token{}) {
+        return take_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /** @brief As `take`, but fails with `errc::would_block` if there is no unclaimed item. */
     template <class Token = default_token>
     auto try_take(Token&& token = Token{}) {
         return initiate<&start_take>(
-            "queue.try_take", std::forward<Token>(token), clock::time_point::max(), true);
+            "queue.try_take", std::forward<Token>(token), time_limit::for_ever(), true);
     }
 
     /**
@@ -274,27 +272,26 @@ public:
      */
     template <class Token = default_token>
     auto consume(Token&& token = Token{}) {
-        return consume_until(clock::time_point::max(), std::forward<Token>(token));
+        return consume_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
-    auto consume_until(clock::time_point deadline, Token&& token = Token{}) {
-        return initiate<&start_consume>(
-            "queue.consume", std::forward<Token>(token), deadline, false);
+    auto consume_for(time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_consume>("queue.consume", std::forward<Token>(token), limit, false);
     }
 
-    /** @brief Same as above, with a time limit. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto consume_for(time_limit budget, Token&& token = Token{}) {
-        return consume_until(budget.from_now(), std::forward<Token>(token));
+    auto consume_until(time_limit::time_point deadline, Token&& token = Token{}) {
+        return consume_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /** @brief As `consume`, but fails with `errc::would_block` if there is no unclaimed item. */
     template <class Token = default_token>
     auto try_consume(Token&& token = Token{}) {
         return initiate<&start_consume>(
-            "queue.try_consume", std::forward<Token>(token), clock::time_point::max(), true);
+            "queue.try_consume", std::forward<Token>(token), time_limit::for_ever(), true);
     }
 
     /**
@@ -318,7 +315,7 @@ protected:
     static void start_put(const impl_ptr&,
                           std::vector<std::string> items,
                           std::int64_t rank,
-                          clock::time_point deadline,
+                          time_limit limit,
                           bool no_wait,
                           handler_of<>);
 
@@ -328,13 +325,10 @@ protected:
     std::int64_t rank_of(due_time when) const;
 
 private:
-    static void start_take(const impl_ptr&,
-                           clock::time_point deadline,
-                           bool no_wait,
-                           handler_of<queue_item>);
+    static void start_take(const impl_ptr&, time_limit limit, bool no_wait, handler_of<queue_item>);
     static void start_peek(const impl_ptr&, handler_of<queue_item>);
     static void start_consume(const impl_ptr&,
-                              clock::time_point deadline,
+                              time_limit limit,
                               bool no_wait,
                               handler_of<queue_claim>);
     static void start_size(const impl_ptr&, handler_of<std::size_t>);
@@ -367,28 +361,29 @@ public:
      */
     template <class Token = default_token>
     auto put(std::string data, Rank... rank, Token&& token = Token{}) {
-        return put_until(
-            std::move(data), rank..., clock::time_point::max(), std::forward<Token>(token));
+        return put_for(
+            std::move(data), rank..., time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
-    auto put_until(std::string data,
-                   Rank... rank,
-                   clock::time_point deadline,
-                   Token&& token = Token{}) {
+    auto put_for(std::string data, Rank... rank, time_limit limit, Token&& token = Token{}) {
         return initiate<&basic_queue::start_put>("queue.put",
                                                  std::forward<Token>(token),
                                                  one(std::move(data)),
                                                  rank_of(rank...),
-                                                 deadline,
+                                                 limit,
                                                  false);
     }
 
-    /** @brief Same as above, with a time limit. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto put_for(std::string data, Rank... rank, time_limit budget, Token&& token = Token{}) {
-        return put_until(std::move(data), rank..., budget.from_now(), std::forward<Token>(token));
+    auto put_until(std::string data,
+                   Rank... rank,
+                   time_limit::time_point deadline,
+                   Token&& token = Token{}) {
+        return put_for(
+            std::move(data), rank..., time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /** @brief As `put`, but fails with `errc::would_block` if a bounded queue is full. */
@@ -398,7 +393,7 @@ public:
                                                  std::forward<Token>(token),
                                                  one(std::move(data)),
                                                  rank_of(rank...),
-                                                 clock::time_point::max(),
+                                                 time_limit::for_ever(),
                                                  true);
     }
 
@@ -409,7 +404,7 @@ public:
                                                  std::forward<Token>(token),
                                                  std::move(data),
                                                  rank_of(rank...),
-                                                 clock::time_point::max(),
+                                                 time_limit::for_ever(),
                                                  false);
     }
 

@@ -19,8 +19,8 @@ class rendezvous_impl;
 struct rendezvous_options {
     rendezvous_options() = default;
 
-    /// Whether `publish` waits while another publisher's node exists. Otherwise it fails with
-    /// `errc::already_exists`.
+    /// Whether `publish` waits while another publisher's node exists. Otherwise, and if the node
+    /// belongs to no session, it fails with `errc::already_exists`.
     bool wait_for_predecessor = true;
 
     /// ACL of the node and of missing parents. Empty means open to everyone.
@@ -35,7 +35,7 @@ struct rendezvous_options {
  * client deletes it. Workers follow a master that moves with `next`.
  *
  * @cancellation
- * | operation | terminal, partial, total |
+ * | operation | all types |
  * |---|---|
  * | `publish` | completes at once; the node is deleted in the background |
  * | `update` | completes at once; writes the data in the background |

@@ -23,7 +23,8 @@ using semaphore_options = contender_options;  ///< The options of a `semaphore`.
  *
  * The limit is stored in the parent node's data by the first participant; clients configured with a
  * different limit get `errc::limit_mismatch`. `set_limit` changes it while the semaphore is in use;
- * participants that start later must be configured with the new limit.
+ * participants that start later must be configured with the new limit. So that the limit remains,
+ * the parent node is persistent, where those of locks are containers.
  *
  * Waiting survives reconnects, and ends with `zk_errc::session_expired` on session loss.
  *
@@ -76,29 +77,31 @@ public:
         return acquire(1, std::forward<Token>(token));
     }
 
-    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
-    auto acquire_until(std::int32_t permits, time_point deadline, Token&& token = Token{}) {
+    auto acquire_for(std::int32_t permits, time_limit limit, Token&& token = Token{}) {
         return begin(
-            "semaphore.acquire", claim(0, permits).until(deadline), std::forward<Token>(token));
+            "semaphore.acquire", claim(0, permits).within(limit), std::forward<Token>(token));
+    }
+
+    /** @brief Same as `acquire_for(1, limit)`. */
+    template <class Token = default_token>
+    auto acquire_for(time_limit limit, Token&& token = Token{}) {
+        return acquire_for(1, limit, std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto acquire_until(std::int32_t permits,
+                       time_limit::time_point deadline,
+                       Token&& token = Token{}) {
+        return acquire_for(permits, time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /** @brief Same as `acquire_until(1, deadline)`. */
     template <class Token = default_token>
-    auto acquire_until(time_point deadline, Token&& token = Token{}) {
+    auto acquire_until(time_limit::time_point deadline, Token&& token = Token{}) {
         return acquire_until(1, deadline, std::forward<Token>(token));
-    }
-
-    /** @brief Same as above, with a time limit. */
-    template <class Token = default_token>
-    auto acquire_for(std::int32_t permits, time_limit budget, Token&& token = Token{}) {
-        return acquire_until(permits, budget.from_now(), std::forward<Token>(token));
-    }
-
-    /** @brief Same as `acquire_for(1, budget)`. */
-    template <class Token = default_token>
-    auto acquire_for(time_limit budget, Token&& token = Token{}) {
-        return acquire_for(1, budget, std::forward<Token>(token));
     }
 
     /** @brief As `acquire`, but fails with `errc::would_block` if it had to wait. */
@@ -132,7 +135,7 @@ public:
      *
      * @errors `errc::foreign_data`, and as `contenders`.
      *
-     * @cancellation Terminal, partial, total: completes at once.
+     * @cancellation All types: completes at once.
      */
     template <class Token = default_token>
     auto available(Token&& token = Token{}) {
@@ -156,8 +159,8 @@ public:
      * @brief Changes the limit for all participants. Permits are not revoked: if more are held than
      *        the new limit allows, none are granted until enough have been released.
      *
-     * If the response is lost, it goes on until the outcome is known, also in the next session. If
-     * another client has changed the limit since, that change stays.
+     * If the response is lost, it continues until the outcome is known, also in the next session.
+     * If another client has changed the limit since, that change stays.
      *
      * @completes `void(error_code)`
      *

@@ -34,8 +34,8 @@ struct service_discovery_options {
 };
 
 /**
- * @brief Registers and finds instances of services, in the format of Curator's `ServiceDiscovery` or
- *        of Finagle's ServerSet (`service_format`).
+ * @brief Registers and finds instances of services, in the format of Curator's `ServiceDiscovery`
+ *        or of Finagle's ServerSet (`service_format`).
  *
  * Programs of both kinds can share a path: an instance is a node `path/service/id`, or
  * `path/service/member_NUMBER`, with JSON data. Without such programs, and where a name has one
@@ -46,12 +46,12 @@ struct service_discovery_options {
  * session; so it is when another client deletes its node. Static and permanent instances are
  * persistent nodes, which remain when this object is destroyed (Curator's `close` deletes its own).
  *
- * A node that is no valid instance is skipped and logged. Unknown fields are ignored. Children of a
- * ServerSet that are no `member_NUMBER` are none of its instances. Finagle reads a member once: what
- * `update` writes, and what is registered anew under the same id, it may not notice.
+ * A node that is not a valid instance is skipped and logged. Unknown fields are ignored. Children
+ * of a ServerSet whose names are not `member_NUMBER` are not instances. Finagle reads a member
+ * once: it may not notice what `update` writes, or what is registered anew under the same id.
  *
  * @cancellation
- * | operation | terminal, partial, total |
+ * | operation | all types |
  * |---|---|
  * | `register_instance` | completes at once; a dynamic instance is unregistered in the background; another one may be registered if in flight |
  * | `update` | completes at once; a dynamic instance is updated in the background; another one may be updated if in flight |
@@ -158,8 +158,8 @@ public:
     }
 
     /**
-     * @brief Same as above. If its `node` is set (it was found), that znode is deleted, whatever its
-     *        id is.
+     * @brief Same as above. If its `node` is set (it was found), that znode is deleted, whatever
+     *        its id is.
      */
     template <class Token = default_token>
     auto unregister(const service_instance& instance, Token&& token = Token{}) {
@@ -212,7 +212,7 @@ private:
  * `service_state::malformed`, and logged once per change. States never go back, also if the session
  * is lost and the next one's server lags.
  *
- * @cancellation Terminal, partial, total: completes at once; a later `next` still returns the state.
+ * @cancellation All types: completes at once; a later `next` still returns the state.
  *
  * @executor As `client`. The destructor removes the watches.
  *
@@ -232,8 +232,8 @@ public:
     service_state current() const;
 
     /**
-     * @brief Waits for a state with another revision than the one seen before (0: any). Intermediate
-     *        states may be skipped, the latest never is.
+     * @brief Waits for a state with another revision than the one seen before (0: any).
+     *        Intermediate states may be skipped, the latest never is.
      *
      * @completes `void(error_code, service_state)`
      *

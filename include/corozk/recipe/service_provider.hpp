@@ -52,7 +52,7 @@ struct service_provider_options {
  * it is dynamic. A static or permanent instance that is registered again stays set aside for the
  * rest of `service_provider_options::set_aside_for`.
  *
- * @cancellation Terminal, partial, total: all operations complete at once.
+ * @cancellation All types: all operations complete at once.
  *
  * @executor As `client`. Host names are looked up on detached threads, so that the look-up never
  * blocks the executor. The destructor removes the watches.

@@ -23,10 +23,10 @@ namespace corozk {
 enum class service_format : std::uint8_t {
     curator,  ///< Those of Curator's x-discovery: a node for each id.
 
-    /// Those of Finagle and of Twitter's commons, a ServerSet: nodes `member_NUMBER`. There are only
-    /// dynamic instances, `additional_endpoints` and `shard`; neither `ssl_port` nor `uri_spec`. A
-    /// payload is an object of strings (`metadata`). The id is not stored: the number follows from
-    /// it, and that of a found instance is its node's name.
+    /// Those of Finagle and of Twitter's commons, a ServerSet: nodes `member_NUMBER`. There are
+    /// only dynamic instances, `additional_endpoints` and `shard`; neither `ssl_port` nor
+    /// `uri_spec`. A payload is an object of strings (`metadata`). The id is not stored: the number
+    /// follows from it, and that of a found instance is its node's name.
     server_set,
 };
 
@@ -63,8 +63,8 @@ struct service_instance {
     std::optional<std::uint16_t> ssl_port;  ///< The port for TLS.
 
     /// Any JSON text; empty: none (`null`). It is parsed and written again: blanks are lost, and
-    /// numbers may change their form (0.10) or lose digits (those beyond 64 bits). Use strings where
-    /// that matters.
+    /// numbers may change their form (0.10) or lose digits (those beyond 64 bits). Use strings
+    /// where that matters.
     std::string payload;
 
     std::int64_t registration_time = 0;  ///< Milliseconds since 1970 (UTC); informative.

@@ -53,17 +53,17 @@ public:
         return begin("shared_lock.acquire_read", claim(read), std::forward<Token>(token));
     }
 
-    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
-    auto acquire_read_until(time_point deadline, Token&& token = Token{}) {
+    auto acquire_read_for(time_limit limit, Token&& token = Token{}) {
         return begin(
-            "shared_lock.acquire_read", claim(read).until(deadline), std::forward<Token>(token));
+            "shared_lock.acquire_read", claim(read).within(limit), std::forward<Token>(token));
     }
 
-    /** @brief Same as above, with a time limit. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto acquire_read_for(time_limit budget, Token&& token = Token{}) {
-        return acquire_read_until(budget.from_now(), std::forward<Token>(token));
+    auto acquire_read_until(time_limit::time_point deadline, Token&& token = Token{}) {
+        return acquire_read_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /** @brief As `acquire_read`, but fails with `errc::would_block` if it had to wait. */
@@ -79,17 +79,17 @@ public:
         return begin("shared_lock.acquire_write", claim(write), std::forward<Token>(token));
     }
 
-    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
-    auto acquire_write_until(time_point deadline, Token&& token = Token{}) {
+    auto acquire_write_for(time_limit limit, Token&& token = Token{}) {
         return begin(
-            "shared_lock.acquire_write", claim(write).until(deadline), std::forward<Token>(token));
+            "shared_lock.acquire_write", claim(write).within(limit), std::forward<Token>(token));
     }
 
-    /** @brief Same as above, with a time limit. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto acquire_write_for(time_limit budget, Token&& token = Token{}) {
-        return acquire_write_until(budget.from_now(), std::forward<Token>(token));
+    auto acquire_write_until(time_limit::time_point deadline, Token&& token = Token{}) {
+        return acquire_write_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /** @brief As `acquire_write`, but fails with `errc::would_block` if it had to wait. */
@@ -166,28 +166,30 @@ public:
      * lost or released. `errc::busy`: another change is in progress. `errc::bad_option`: not held
      * from this path, or not a reader. Otherwise as `acquire_write`.
      *
-     * @cancellation Terminal, partial, total: completes at once; `held` is still a reader, or a
+     * @cancellation All types: completes at once; `held` is still a reader, or a
      * writer if that was granted at the same time.
      */
     template <class Token = default_token>
     auto upgrade(const ownership& held, Token&& token = Token{}) {
-        return upgrade_until(held, time_point::max(), std::forward<Token>(token));
+        return upgrade_for(held, time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
-    auto upgrade_until(const ownership& held, time_point deadline, Token&& token = Token{}) {
+    auto upgrade_for(const ownership& held, time_limit limit, Token&& token = Token{}) {
         return initiate_about<&start_upgrade>("shared_lock.upgrade",
                                               held.path(),
                                               std::forward<Token>(token),
                                               held.implementation(),
-                                              deadline);
+                                              limit);
     }
 
-    /** @brief Same as above, with a time limit. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto upgrade_for(const ownership& held, time_limit budget, Token&& token = Token{}) {
-        return upgrade_until(held, budget.from_now(), std::forward<Token>(token));
+    auto upgrade_until(const ownership& held,
+                       time_limit::time_point deadline,
+                       Token&& token = Token{}) {
+        return upgrade_for(held, time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /** @brief For `multi_lock::add_read` and `add_write`. */
@@ -200,7 +202,7 @@ private:
     static void start_downgrade(const callee& of, const owned_ptr& held, handler_of<> handler);
     static void start_upgrade(const callee& of,
                               const owned_ptr& held,
-                              time_point deadline,
+                              time_limit limit,
                               handler_of<> handler);
 
     static constexpr std::uint8_t read = 0;

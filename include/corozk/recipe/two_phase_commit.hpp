@@ -43,7 +43,7 @@ struct commit_options {
  *
  * @errors Of all operations also `zk_errc::no_auth` and `errc::closed`.
  *
- * @cancellation Terminal, partial, total: all operations complete at once with
+ * @cancellation All types: all operations complete at once with
  * `boost::asio::error::operation_aborted`; requests in flight may be applied.
  *
  * @executor As `client`. The destructor changes nothing at the server.
@@ -182,7 +182,7 @@ private:
  *
  * `join`, then `vote`, then act on the outcome, then `finish`.
  *
- * @cancellation Terminal, partial, total: all operations complete at once with
+ * @cancellation All types: all operations complete at once with
  * `boost::asio::error::operation_aborted`. A vote in flight may be cast; use `wait_outcome`.
  *
  * @executor As `client`. Destruction before the decision is known counts as the death of the site:

@@ -387,8 +387,13 @@ cache_core::progress cache_core::adopt_some(listing& l, std::size_t count) {
         std::pop_heap(l.heap.begin(), l.heap.end(), later);
         l.heap.pop_back();
         l.last = path;
-        if (!find(path) && selects(path))
+        if (entry* known = find(path)) {
+            // Perhaps another one, which is readable. No watch tells.
+            if (known->unread && !known->stale)
+                read_again(*known);
+        } else if (selects(path)) {
             read_again(add(std::move(path), l.of->level + 1));
+        }
     }
 }
 

@@ -94,7 +94,9 @@ void contention_recipe::start_acquire(const callee& of,
         ec = of.impl->refusal(port_of(*of.owner), what);
     if (ec)
         return refuse<ownership>(of.owner, ec, std::move(handler));
-    of.impl->enter(port_of(*of.owner), what, std::move(handler));
+    port& p = port_of(*of.owner);
+    what.deadline = what.limit.from(p.now());
+    of.impl->enter(p, what, std::move(handler));
 }
 
 void contention_recipe::start_contenders(const callee& of,

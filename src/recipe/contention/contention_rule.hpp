@@ -88,8 +88,9 @@ public:
                           const contention_entry& me,
                           std::vector<const contention_entry*>& out) const = 0;
 
-    /// Same as above for all entries of a queue without replacements: a range that ends with the
-    /// nearest blocker. Constant time per entry.
+    /// For all entries of a queue: a range that ends with the nearest blocker. With a limit these are
+    /// `blockers`; otherwise all entries that block the contender, except those for which the first of
+    /// them waits. Constant time per entry.
     virtual std::vector<blocking_range> blocking_ranges(const contention_entries& queue,
                                                         std::int32_t limit) const = 0;
 

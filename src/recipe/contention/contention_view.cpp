@@ -374,7 +374,7 @@ local_node* contention_view::hopeless_one(queue_step& step) {
             step.list = list() || step.list;  // earlier knowledge is not sufficient
             continue;
         }
-        walk ahead(*this, c, none);
+        walk ahead(*this, c, leaving);
         if (settings_.rule->hopeless(ahead, c))
             return &c;
     }

@@ -5,6 +5,7 @@
 #include "operation/path.hpp"
 #include "recipe/contention/limit.hpp"
 #include "recipe/contention/release_request.hpp"
+#include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/read_children.hpp"
 
 #include <algorithm>
@@ -53,6 +54,8 @@ task<error_code> survey(port& p,
                         const contention_settings& settings,
                         const std::vector<std::string>& kinds,
                         contention_survey& found) {
+    if (error_code ec = co_await catch_up(p, settings.parent))
+        co_return ec;
     request parent(p, op_code::get, settings.parent);
     if (settings.initial_limit > 0)
         parent.send();
@@ -63,7 +66,7 @@ task<error_code> survey(port& p,
     if (settings.initial_limit > 0) {
         error_code read = co_await parent;
         if (!ec)
-            ec = read;
+            ec = may_lag(p, parent) ? make_error_code(zk_errc::connection_loss) : read;
         if (!read && !parent.answer.empty()) {
             auto limit = parse_limit(parent.answer);
             if (limit)

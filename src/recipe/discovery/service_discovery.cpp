@@ -195,7 +195,7 @@ void service_discovery::start_register(const impl_ptr& impl,
                                     true));
         return;
     }
-    detail::kept_node_kind kind;
+    detail::kept_node_kind kind{.waits_for_any = true};
     // Finagle does not expect a ServerSet's node to be deleted.
     if (impl->options.format == service_format::server_set)
         kind.parents = create_mode::persistent;

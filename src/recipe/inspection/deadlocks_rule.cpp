@@ -38,7 +38,7 @@ struct edge {
     }
 };
 
-/// The blockers of a contender, any of which is sufficient.
+/// Ends as soon as any of these is gone.
 struct wait {
     std::size_t who;
     std::vector<edge> edges;
@@ -66,6 +66,10 @@ bool joins_sessions(const std::string& identity) {
 
 participant by_identity(const contender_info& c) {
     return {joins_sessions(c.data) ? 0 : c.session_id, c.data};
+}
+
+bool waits_for_permits(const contender_info& c) {
+    return c.kind == "lease";
 }
 
 /// The waits of a survey. Participants are numbered in their order.
@@ -100,10 +104,17 @@ struct wait_list {
                     if (const contender* blocker = known->second)
                         w.edges.push_back({&queue, &c, blocker->info, blocker->participant});
                 }
-                if (!w.edges.empty())
-                    waits.push_back(std::move(w));
+                add(std::move(w), waits_for_permits(c));
             }
         }
+    }
+
+    /// A contender that waits for each of its blockers has as many waits.
+    void add(wait w, bool any) {
+        if (any && !w.edges.empty())
+            return waits.push_back(std::move(w));
+        for (const edge& e : w.edges)
+            waits.push_back({w.who, {e}});
     }
 
     std::vector<wait_edge> edges() const {

@@ -295,10 +295,10 @@ ownership& leader_latch::term() const noexcept {
 }
 
 void leader_latch::start_wait_leadership(const impl_ptr& impl,
-                                         time_point deadline,
+                                         time_limit limit,
                                          any_handler<void(error_code, std::int64_t)> handler) {
     if (usable(impl, handler))
-        impl->wait_leadership(deadline, std::move(handler));
+        impl->wait_leadership(limit.from(impl->get_port().now()), std::move(handler));
 }
 
 void leader_latch::start_next_status(const impl_ptr& impl,

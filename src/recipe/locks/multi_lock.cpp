@@ -141,7 +141,7 @@ std::string multi_lock::first_path() const {
 void multi_lock::start_acquire(const session_ptr& s,
                                part_list parts,
                                bool try_only,
-                               time_point deadline,
+                               time_limit limit,
                                any_handler<void(error_code, multi_ownership)> handler) {
     std::vector<std::string> paths;
     error_code ec;
@@ -171,8 +171,8 @@ void multi_lock::start_acquire(const session_ptr& s,
     part_list ordered;
     for (std::size_t index : global_order(paths))
         ordered.push_back(std::move(parts[index]));
-    detail::port_of(*s).spawn(acquire_all(
-        detail::port_of(*s), std::move(ordered), try_only, deadline, std::move(handler)));
+    detail::port& p = detail::port_of(*s);
+    p.spawn(acquire_all(p, std::move(ordered), try_only, limit.from(p.now()), std::move(handler)));
 }
 
 }  // namespace corozk

@@ -26,6 +26,8 @@ contention_settings make_settings(const std::string& path,
                                                       curators ? join_path(path, "leases") : path,
                                                       options);
     (curators ? settings.fixed_limit : settings.initial_limit) = limit;
+    if (!curators)
+        settings.parent_mode = create_mode::persistent;  // the limit remains while nobody uses it
     return settings;
 }
 

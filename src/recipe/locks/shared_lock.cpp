@@ -32,7 +32,7 @@ void shared_lock::start_downgrade(const callee& of, const owned_ptr& held, handl
 
 void shared_lock::start_upgrade(const callee& of,
                                 const owned_ptr& held,
-                                time_point deadline,
+                                time_limit limit,
                                 handler_of<> handler) {
     std::shared_ptr<contender> c;
     error_code ec = find_held(of, held, c);
@@ -49,10 +49,10 @@ void shared_lock::start_upgrade(const callee& of,
             slot, [handler = std::move(handler)](error_code result, ownership) mutable {
                 std::move(handler)(result);
             }));
-    c->current_queue()->replace(c,
-                                acquire_request(write_kind).until(deadline),
-                                of.impl->identity(),
-                                user_call<ownership>(c->owner_port(), std::move(adapted)));
+    acquire_request request(write_kind);
+    request.deadline = limit.from(c->owner_port().now());
+    c->current_queue()->replace(
+        c, request, of.impl->identity(), user_call<ownership>(c->owner_port(), std::move(adapted)));
 }
 
 }  // namespace corozk

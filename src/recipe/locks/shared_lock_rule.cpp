@@ -24,8 +24,7 @@ std::vector<blocking_range> shared_rule::blocking_ranges(const contention_entrie
             ranges[i] = last_writer;
             continue;
         }
-        if (i > 0)
-            ranges[i] = {i - 1, 1};
+        ranges[i] = {last_writer.first, i - last_writer.first};
         last_writer = {i, 1};
     }
     return ranges;

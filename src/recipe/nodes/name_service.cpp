@@ -191,9 +191,10 @@ void name_service::start_register(const impl_ptr& impl,
     detail::port& p = impl->get_port();
     detail::kept_node* ours = impl->kept.find(path);
     if (lifetime == name_lifetime::persistent) {
-        if (ours) {
+        if (ours)
             return detail::refuse(impl, std::move(handler), errc::already_exists);
-        }
+        if (impl->kept.releasing(path))
+            return detail::refuse(impl, std::move(handler), errc::busy);
         return p.spawn(detail::serve(
             impl, std::move(handler), &detail::register_once, std::move(path), std::move(value)));
     }

@@ -14,10 +14,11 @@ class persistent_node_impl final : public recipe_core, private hold_follower {
 public:
     persistent_node_impl(port& p, std::string path, const persistent_node_options& options)
         : recipe_core(p, "persistent node", path),
-          own(std::make_shared<kept_node>(p,
-                                          path,
-                                          options.acl,
-                                          kept_node_kind{options.mode, options.ttl})),
+          own(std::make_shared<kept_node>(
+              p,
+              path,
+              options.acl,
+              kept_node_kind{.mode = options.mode, .ttl = options.ttl, .waits_for_any = true})),
           wait_for_predecessor(options.wait_for_predecessor),
           option_problem(problem_of(options)),
           wake_(p) {

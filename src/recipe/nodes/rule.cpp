@@ -29,7 +29,7 @@ std::optional<std::string_view> member_of_node(compatibility whose,
 
 member_info describe_member(const std::string& name, const node_view& view) {
     member_info member(name, view.data);
-    member.session_id = view.stat.ephemeral_owner;
+    member.session_id = session_of(view.stat);
     member.incarnation = view.stat.czxid;
     return member;
 }
@@ -78,7 +78,7 @@ register_step decide_register(const node_view& found,
                               bool replace) noexcept {
     // A parent is deleted with its last name, and a session-bound name with its session: neither
     // can be replaced.
-    if (found.data.empty() || found.stat.ephemeral_owner != 0)
+    if (found.data.empty() || session_of(found.stat) != 0)
         return register_step::taken;
     if (found.data == value)
         return register_step::done;
@@ -91,7 +91,7 @@ rendezvous_point describe_point(const node_view& view) {
         return point;
     point.present = true;
     point.data = view.data;
-    point.session_id = view.stat.ephemeral_owner;
+    point.session_id = session_of(view.stat);
     point.incarnation = view.stat.czxid;
     return point;
 }

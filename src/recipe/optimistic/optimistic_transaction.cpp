@@ -290,9 +290,9 @@ task<> serve_pause(std::shared_ptr<optimistic_impl> core,
 attempt_commit::attempt_commit(std::shared_ptr<session_view> s,
                                impl_ptr impl,
                                call_site where,
-                               time_point deadline)
+                               time_limit limit)
     : where_(std::move(where)),
-      deadline_(deadline),
+      limit_(limit),
       attempt_(std::move(s), std::make_shared<attempt_state>(impl)),
       impl_(std::move(impl)) {}
 

@@ -36,11 +36,12 @@ void start_call(const std::shared_ptr<detail::queue_impl>& impl,
                 detail::consumer_call::kind what,
                 bool no_wait,
                 detail::any_handler<void(error_code, Result)> handler,
-                detail::time_point deadline = detail::time_point::max()) {
+                time_limit limit = time_limit::for_ever()) {
     if (!detail::usable_at_path(impl, handler))
         return;
     detail::signal& wake = impl->consumer->wake();
-    auto call = detail::make_call(impl->get_port(), wake, std::move(handler), deadline);
+    auto call = detail::make_call(
+        impl->get_port(), wake, std::move(handler), limit.from(impl->get_port().now()));
     impl->consumer->enqueue({what, no_wait, std::move(call)});
 }
 
@@ -102,21 +103,22 @@ basic_queue::basic_queue(const client& c,
 void basic_queue::start_put(const impl_ptr& impl,
                             std::vector<std::string> items,
                             std::int64_t rank,
-                            clock::time_point deadline,
+                            time_limit limit,
                             bool no_wait,
                             handler_of<> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
     detail::signal& wake = impl->producer->wake();
-    auto call = detail::make_call(impl->get_port(), wake, std::move(handler), deadline);
+    auto call = detail::make_call(
+        impl->get_port(), wake, std::move(handler), limit.from(impl->get_port().now()));
     impl->producer->enqueue({std::move(items), rank, no_wait, std::move(call)});
 }
 
 void basic_queue::start_take(const impl_ptr& impl,
-                             clock::time_point deadline,
+                             time_limit limit,
                              bool no_wait,
                              handler_of<queue_item> handler) {
-    start_call(impl, call_kind::take, no_wait, std::move(handler), deadline);
+    start_call(impl, call_kind::take, no_wait, std::move(handler), limit);
 }
 
 void basic_queue::start_peek(const impl_ptr& impl, handler_of<queue_item> handler) {
@@ -124,10 +126,10 @@ void basic_queue::start_peek(const impl_ptr& impl, handler_of<queue_item> handle
 }
 
 void basic_queue::start_consume(const impl_ptr& impl,
-                                clock::time_point deadline,
+                                time_limit limit,
                                 bool no_wait,
                                 handler_of<queue_claim> handler) {
-    start_call(impl, call_kind::consume, no_wait, std::move(handler), deadline);
+    start_call(impl, call_kind::consume, no_wait, std::move(handler), limit);
 }
 
 void basic_queue::start_size(const impl_ptr& impl, handler_of<std::size_t> handler) {

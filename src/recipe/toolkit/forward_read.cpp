@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
 namespace corozk::detail {
 
@@ -17,12 +16,10 @@ class caught_up final : public service {
 public:
     explicit caught_up(port&) noexcept {}
     std::uint64_t generation = 1;
-    /// The revision of the session's state while connected to a server without a quorum, which cannot
-    /// catch up.
-    std::uint64_t excused = std::numeric_limits<std::uint64_t>::max();
 
+    /// A server without a quorum cannot catch up.
     bool needed(const session_status& status, std::uint64_t session) const noexcept {
-        return session > generation && status.revision != excused;
+        return session > generation && status.state != session_state::read_only;
     }
 };
 
@@ -31,8 +28,9 @@ task<error_code> after_sync(port& p, const std::string& path, request* read) {
     caught_up& known = p.use_service<caught_up>();
     error_code synced;
     const session_status& status = p.status();
-    if (known.needed(status, status.generation)) {
-        const std::uint64_t revision = status.revision;
+    // Between two sessions, requests wait for the next one.
+    const bool between = status.state == session_state::lost;
+    if (known.needed(status, status.generation + (between ? 1 : 0))) {
         request sync(p, op_code::sync, path);
         sync.send();
         if (read)
@@ -40,10 +38,8 @@ task<error_code> after_sync(port& p, const std::string& path, request* read) {
         synced = co_await sync;
         if (!synced)
             known.generation = std::max(known.generation, sync.sent_in);
-        if (synced == zk_errc::not_read_only) {
-            known.excused = revision;
+        if (synced == zk_errc::not_read_only)
             synced = error_code();
-        }
     }
     if (read)
         co_await *read;

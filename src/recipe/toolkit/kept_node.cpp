@@ -74,10 +74,7 @@ kept_node::~kept_node() = default;
 
 void kept_node::keep(std::string data, bool wait_for_predecessor, handler h, time_point deadline) {
     note_calls();  // a call that was just cancelled does not block the next one
-    bool releasing = std::any_of(calls_.begin(), calls_.end(), [](const call& c) {
-        return c.why == purpose::release && c.ask.waiting();
-    });
-    if (wish_.wanted || releasing) {
+    if (wish_.wanted || releasing()) {
         immediate_result<>(executor(), std::move(h), errc::busy);
         return;
     }
@@ -88,6 +85,12 @@ void kept_node::keep(std::string data, bool wait_for_predecessor, handler h, tim
     wish_.keep_revision = ++wish_.revision;
     calls_.emplace_back(*this, purpose::keep, wish_.revision, std::move(h), deadline);
     start();
+}
+
+bool kept_node::releasing() const noexcept {
+    return std::any_of(calls_.begin(), calls_.end(), [](const call& c) {
+        return c.why == purpose::release && c.ask.waiting();
+    });
 }
 
 void kept_node::change(std::string data, handler h) {
@@ -361,7 +364,7 @@ task<bool> kept_node::make(std::uint64_t generation) {
         node_.data = std::move(create.data);
         hold_.lose(errc::ownership_lost);  // that of an earlier session was missing
         touched(create);
-        if (!has_ttl() && wish_.wanted)
+        if (!has_ttl() && wish_.wanted && p.alive(generation))
             hold_.begin();
         co_return true;
     }
@@ -421,9 +424,9 @@ task<bool> kept_node::look(std::uint64_t generation) {
         node_.occupied = true;
         bool strangers = !session_.earlier.contains(read.record.ephemeral_owner);
         bool joining = !calls_.empty() && calls_.front().why == purpose::keep;
-        if (strangers && joining && !wish_.wait_for_predecessor) {
+        const bool has_end = kind_.waits_for_any || session_of(read.record) != 0;
+        if (strangers && joining && !(wish_.wait_for_predecessor && has_end))
             refused(errc::already_exists);
-        }
     }
     node_.attempts.clear();
     node_.perhaps = false;
@@ -432,7 +435,7 @@ task<bool> kept_node::look(std::uint64_t generation) {
     node_.present = found;
     if (!found)
         hold_.lose(errc::ownership_lost);
-    else if (!has_ttl() && wish_.wanted)
+    else if (!has_ttl() && wish_.wanted && p.alive(generation))
         hold_.begin();
     co_return found;
 }

@@ -20,6 +20,7 @@ struct kept_node_kind {
     create_mode mode = create_mode::ephemeral;  ///< or `persistent`, `persistent_with_ttl`
     std::chrono::milliseconds ttl{0};
     create_mode parents = create_mode::container;  ///< of missing ones
+    bool waits_for_any = false;  ///< also for the deletion of a node that belongs to no session
 };
 
 /// A node that is kept: it is re-created after session loss or deletion by another client, and its
@@ -55,7 +56,8 @@ public:
 
     /// Creates the node and completes when it exists. `errc::busy`: already kept, or being
     /// released. `errc::already_exists`, unless `wait_for_predecessor`: kept by another object of
-    /// this client, or by a session of another one.
+    /// this client, or by a session of another one. Also if it belongs to no session, unless that is
+    /// waited for.
     void keep(std::string data, bool wait_for_predecessor, handler h, time_point deadline);
 
     /// Replaces its data and completes when the server has it.
@@ -84,6 +86,7 @@ public:
         note_calls();
         return wish_.wanted;
     }
+    bool releasing() const noexcept;
     /// Why it is not wanted any more, if the server has refused it since the last `keep`.
     const error_code& refusal() const noexcept { return wish_.refusal; }
     const std::string& data() const noexcept { return wish_.data; }

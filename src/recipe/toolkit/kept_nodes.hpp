@@ -20,6 +20,12 @@ public:
         return at != nodes_.end() && at->second->wanted() ? at->second.get() : nullptr;
     }
 
+    /// Whether the node at this path is being deleted.
+    bool releasing(const std::string& path) const {
+        auto at = nodes_.find(path);
+        return at != nodes_.end() && at->second->releasing();
+    }
+
     /// The node at this path, to be kept. Those whose drivers have ended are forgotten.
     kept_node& at(port& p,
                   const std::string& path,

@@ -30,6 +30,7 @@ public:
     /// What is still under way is given up: cancelled, and its result dropped.
     ~call() {
         record_->abandoned = true;
+        record_->watchdog.cancel();
         if (record_->started && record_->calls == 0)
             record_->cancel.emit(boost::asio::cancellation_type::terminal);
         record_->value.reset();
@@ -42,6 +43,7 @@ public:
     std::chrono::milliseconds limit() {
         record_->limited = true;
         record_->began = std::chrono::steady_clock::now();
+        stage_.watch_deadline(record_);
         return stage_.limit();
     }
     std::chrono::steady_clock::time_point deadline() { return limit() + record_->began; }
@@ -58,6 +60,7 @@ public:
             if (!record->abandoned)
                 record->value.emplace(std::move(v));
             record->wake.cancel();
+            record->watchdog.cancel();
         };
         return boost::asio::bind_cancellation_slot(record_->cancel.slot(), std::move(handler));
     }

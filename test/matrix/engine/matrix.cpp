@@ -270,8 +270,14 @@ bool matrix::run(std::ostream& out) {
         run_all();
     }
     tally_.print(out);
-    // Who names one case wants to see it.
+    // Who names one case wants to see it, and of each request's cell some of it.
     bool all_seen = wanted_.single.empty() || tally_.missed() == 0;
+    if (wanted_.places == extent::requests) {
+        for (const std::string& name : tally_.void_cells()) {
+            out << "FAILED  '" << name << "': nothing to happen to at any place\n";
+            all_seen = false;
+        }
+    }
     return tally_.failed() == 0 && tally_.run() > 0 && all_seen;
 }
 

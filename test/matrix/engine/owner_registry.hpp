@@ -39,6 +39,8 @@ public:
         std::int64_t fencing_token = 0;
         std::int64_t session_id = 0;
         share what{};
+        /// The object that has it: two of them must not share a node.
+        std::weak_ptr<const void> object{};
     };
 
     /// @param folder the parent node, as the server names it
@@ -63,7 +65,7 @@ public:
             auto there = impl.lock();
             return there ? there->path() : std::string();
         };
-        enter({valid, path, o.fencing_token(), session_id, what});
+        enter({valid, path, o.fencing_token(), session_id, what, impl});
     }
 
     void enter(owner next) {
@@ -112,7 +114,10 @@ public:
 private:
     bool is_known(const owner& next) const {
         return std::any_of(owners_.begin(), owners_.end(), [&next](const owner& o) {
-            return o.session_id == next.session_id && o.fencing_token == next.fencing_token;
+            bool same_object =
+                !o.object.owner_before(next.object) && !next.object.owner_before(o.object);
+            return same_object && o.session_id == next.session_id &&
+                   o.fencing_token == next.fencing_token;
         });
     }
 

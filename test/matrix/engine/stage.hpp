@@ -28,10 +28,12 @@ inline auto as_tuple() {
     return boost::asio::as_tuple(boost::asio::use_awaitable);
 }
 
-/// The time allowed where a fault is about deadlines; how much later a call may end, whatever else
-/// this machine does; and how long the hole is: so long that who waits for its end is late.
+/// The time allowed where a fault is about deadlines; how much later a call may end; and how long the hole
+/// is: so long that who waits for its end is late. The delay is counted in ticks of the event loop, one after
+/// the other: while this machine keeps it from running, it cannot end anything.
 constexpr std::chrono::milliseconds short_limit{400};
-constexpr std::chrono::milliseconds allowed_delay{1'100};
+constexpr std::chrono::milliseconds tick{100};
+constexpr int allowed_ticks = 10;
 constexpr std::chrono::milliseconds beyond_deadline{2'000};
 /// Two of them are longer than the time allowed.
 constexpr std::chrono::milliseconds slow_answer{250};
@@ -47,7 +49,7 @@ enum class party : std::uint8_t {
 /// One operation, as the engine sees it.
 struct call_record {
     call_record(const boost::asio::any_io_executor& executor, std::string what, party who)
-        : name(std::move(what)), whose(who), wake(executor) {}
+        : name(std::move(what)), whose(who), wake(executor), watchdog(executor) {}
     virtual ~call_record() = default;
 
     std::string name;
@@ -55,12 +57,14 @@ struct call_record {
     int calls = 0;
     bool started = false;
     bool limited = false;  ///< has a time limit, which began at `began`
+    bool late = false;     ///< it goes on although that is over
     std::chrono::steady_clock::time_point began;
     std::chrono::steady_clock::time_point ended;
     bool abandoned = false;  ///< by its scenario
     error_code ec;
     boost::asio::cancellation_signal cancel;
     boost::asio::steady_timer wake;
+    boost::asio::steady_timer watchdog;
 };
 
 /// Destroys something. @return whether it was there
@@ -98,6 +102,12 @@ public:
         // A server that is starting may take a connection and never answer. The client gives it
         // up to a third of the session's timeout.
         return std::chrono::seconds(setting_.which == fault::server_restarted ? 60 : 20);
+    }
+
+    /// Its time limit begins.
+    void watch_deadline(const std::shared_ptr<call_record>& c) const {
+        if (is_about_deadlines(setting_.which))
+            tick_after(c, short_limit, allowed_ticks);
     }
 
     /// How long ours waits at most, where an operation has a time limit.
@@ -232,6 +242,9 @@ private:
     awaitable<void> enter_state(std::string_view name);
     awaitable<void> settle_down(std::int64_t session_before);
     std::size_t cancel_all(boost::asio::cancellation_type type);
+    static void tick_after(const std::shared_ptr<call_record>& c,
+                           std::chrono::milliseconds time,
+                           int ticks_left);
     void check_deadline(const call_record& c);
 
     boost::asio::io_context& context_;

@@ -64,6 +64,15 @@ std::size_t tally::sum_of(std::size_t cell::*what) const {
     return sum;
 }
 
+std::vector<std::string> tally::void_cells() const {
+    std::vector<std::string> found;
+    for (const auto& [where, c] : cells_) {
+        if (c.run == 0)
+            found.push_back(where.first + "/" + std::string(to_string(where.second)));
+    }
+    return found;
+}
+
 /// Those that anything was run of.
 std::vector<const scenario*> tally::rows() const {
     std::vector<const scenario*> found;

@@ -40,6 +40,8 @@ public:
     std::size_t run() const { return sum_of(&cell::run); }
     std::size_t failed() const { return sum_of(&cell::failed); }
     std::size_t missed() const { return sum_of(&cell::missed); }
+    /// The cells in which there was nothing to happen to in any case.
+    std::vector<std::string> void_cells() const;
 
     /// Scenario by fault. "-" where there can be nothing, "0" where there was nothing to happen to.
     void print(std::ostream& out) const;

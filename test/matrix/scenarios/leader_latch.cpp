@@ -22,7 +22,8 @@ void enter_leader(stage& s, const latch_ptr& latch, std::int64_t session_id) {
         return l && l->has_leadership() && l->status().fencing_token == token;
     };
     std::string path = now->term_path();
-    testing::owner_registry::owner leader{leads, [path] { return path; }, token, session_id};
+    testing::owner_registry::owner leader{
+        leads, [path] { return path; }, token, session_id, {}, latch};
     s.owners.enter(std::move(leader));
 }
 

@@ -235,6 +235,7 @@ void stage::apply(const move& m) {
             break;
         case move_kind::expire:
             ended_sessions_.insert(client_index);
+            expired_sessions_.insert(zk(client_index).status().session_id);
             server_.end_session(zk(client_index).status().session_id);
             break;
         case move_kind::erase_node:

@@ -200,6 +200,8 @@ private:
     std::map<int, std::int64_t> silent_until_;  ///< by client
     std::set<move_kind> happened_;
     std::set<int> ended_sessions_;  ///< clients whose session a fault has ended
+    /// Those that the server has ended before their time, and whose clients cannot know yet.
+    std::set<std::int64_t> expired_sessions_;
     std::set<std::string> erased_nodes_;
     std::vector<std::string> violations_;
     std::function<void(const std::string&)> tell_;

@@ -41,7 +41,9 @@ void stage::check_owners() {
             continue;
         const model::node* n = nodes().find(t->path_);
         if (!n || n->owner == 0) {
-            bool known = happened(move_kind::expire) || erased_nodes_.contains(t->path_);
+            // By this session: the one that its client believes to have.
+            std::int64_t session = t->actor_.zk().status().session_id;
+            bool known = expired_sessions_.contains(session) || erased_nodes_.contains(t->path_);
             check_always(
                 known, t->actor_.name() + " believes to own " + t->path_ + ", which is not there");
             continue;

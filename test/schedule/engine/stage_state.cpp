@@ -52,6 +52,9 @@ std::uint64_t stage::hash() const {
     }
     for (int client_index : ended_sessions_)
         h.add(client_index);
+    // What the check of owners asks for.
+    for (const auto& zk : clients_)
+        h.add(expired_sessions_.contains(zk->status().session_id));
     for (const std::string& path : erased_nodes_)
         h.add(path);
     return h.value();

@@ -50,7 +50,7 @@ awaitable<void> use_consumer(actor& a, std::optional<queue>& q) {
 awaitable<void> take_for_a_while(actor& a) {
     queue q(a.zk(), queue_path);
     auto token = a.token();
-    auto [ec, item] = co_await q.take_until(queue::clock::now() + a_while, token);
+    auto [ec, item] = co_await q.take_until(time_limit::clock::now() + a_while, token);
     if (!ec)
         a.on().note_down("taken", item.data);
     has_waited(a, ec, "take_until");

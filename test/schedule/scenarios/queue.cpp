@@ -123,7 +123,7 @@ awaitable<void> consume_one(actor& a) {
 awaitable<void> consume_and_give_back(actor& a) {
     queue q(a.zk(), queue_path);
     auto token = a.token();
-    auto deadline = queue::clock::now() + std::chrono::seconds(30);
+    auto deadline = time_limit::clock::now() + std::chrono::seconds(30);
     auto [ec, claim] = co_await q.consume_until(deadline, token);
     if (ec != errc::deadline_exceeded)
         a.may_see(ec, "consume_until");
