@@ -17,7 +17,8 @@ using wire = corozk::testing::op_code;
 
 // Responses arrive in order, those to heartbeats behind the others: without a limit all sessions would end
 // like the first one.
-TEST_CASE("reads that take longer than the session timeout: fewer at once, and the session remains") {
+TEST_CASE(
+    "reads that take longer than the session timeout: fewer at once, and the session remains") {
     constexpr int reads = 2'000;  // 20 s, of 4 s each
     fault_proxy proxy(the_server().port());
     boost::asio::io_context context;
