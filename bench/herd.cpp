@@ -447,9 +447,7 @@ boost::asio::awaitable<void> run_herd(job& j) {
     j.output += fmt::format(
         "\nHow long another client's read takes, {} a second at {}, while all wait and while the "
         "lock is released (releases/s: {} at most);\nand the servers' CPU time for a release, the "
-        "next "
-        "grant and "
-        "queueing again, beyond what they need anyway:\n\n",
+        "next grant and queueing again, beyond what they need anyway:\n\n",
         neighbours::reads_per_second,
         sight.empty() ? "one server" : "each server",
         std::chrono::seconds(1) / release_interval);

@@ -198,8 +198,7 @@ output_failure::output_failure(int problem)
 
 void keep_warning(std::string_view text) {
     // After such an error others only follow from it.
-    bool less = text.starts_with("c client: ") || explains_end(last_warning());
-    if (text.empty() || !less)
+    if (text.empty() || !explains_end(last_warning()))
         last_warning() = text;
 }
 

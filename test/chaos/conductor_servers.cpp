@@ -91,13 +91,14 @@ void conductor::hold_quorum_traffic(std::size_t which, bool on) {
     }
 }
 
-/// Each of them is up, and has caught up.
+/// Each of them is up, has caught up, and is not busy: with more patience servers were disturbed that
+/// lose what they have acknowledged (README.md).
 bool conductor::all_serve() {
     if (std::count(server_busy_.begin(), server_busy_.end(), true) > 0)
         return false;
     try {
         for (std::size_t i = 0; i < 3; ++i) {
-            auto words = testing::four_letter((*servers_)[i].port(), "srvr", 2s);
+            auto words = testing::four_letter((*servers_)[i].port(), "srvr", 300ms);
             if (words.find("Mode: ") == words.npos)
                 return false;
         }

@@ -14,7 +14,8 @@ namespace corozk::detail {
 ///     sessions have, together: what is a deadlock by either meaning is one. An identity that is an
 ///     address is Curator's default, and joins nobody.
 ///  2. A waiting contender is stuck if one of its blockers is or, where it waits for permits, if all
-///     are; a participant is stuck if one of its contenders is. (The largest such set: participants that wait in a cycle are stuck.)
+///     are; a participant is stuck if one of its contenders is. (The largest such set: participants
+///     that wait in a cycle are stuck.)
 ///  3. Two or more stuck participants that can reach each other over edges between stuck ones are a
 ///     deadlock.
 ///  4. Nodes are never reused, and a contender waits for a node until one of the two is deleted: an

@@ -297,6 +297,12 @@ void kept_node::touched(const operation& write) {
     hold_.renew(write.sent_at, kind_.ttl, wish_.wanted);
 }
 
+/// It is held from now on, unless a TTL counts, or the session has ended meanwhile.
+void kept_node::seen_present(std::uint64_t generation) {
+    if (!has_ttl() && wish_.wanted && get_port().alive(generation))
+        hold_.begin();
+}
+
 task<bool> kept_node::pursue(std::uint64_t generation) {
     if (!registered_) {
         registered_ = kept_paths::of(get_port()).claim(*this);
@@ -364,8 +370,7 @@ task<bool> kept_node::make(std::uint64_t generation) {
         node_.data = std::move(create.data);
         hold_.lose(errc::ownership_lost);  // that of an earlier session was missing
         touched(create);
-        if (!has_ttl() && wish_.wanted && p.alive(generation))
-            hold_.begin();
+        seen_present(generation);
         co_return true;
     }
     retry attempt(p);
@@ -433,10 +438,10 @@ task<bool> kept_node::look(std::uint64_t generation) {
     if (found && !node_.present)
         appeared();
     node_.present = found;
-    if (!found)
+    if (found)
+        seen_present(generation);
+    else
         hold_.lose(errc::ownership_lost);
-    else if (!has_ttl() && wish_.wanted && p.alive(generation))
-        hold_.begin();
     co_return found;
 }
 

@@ -86,6 +86,7 @@ public:
         note_calls();
         return wish_.wanted;
     }
+    /// Whether a `release` is pending.
     bool releasing() const noexcept;
     /// Why it is not wanted any more, if the server has refused it since the last `keep`.
     const error_code& refusal() const noexcept { return wish_.refusal; }
@@ -118,6 +119,7 @@ private:
     bool seen() const noexcept;
     bool has_ttl() const noexcept { return kind_.mode == create_mode::persistent_with_ttl; }
     void touched(const operation& write);
+    void seen_present(std::uint64_t generation);
     task<bool> pursue(std::uint64_t generation);
     task<bool> make(std::uint64_t generation);
     task<bool> look(std::uint64_t generation);
