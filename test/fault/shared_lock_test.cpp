@@ -133,6 +133,34 @@ TEST_CASE("shared_lock: a request for release that meets a change is not lost") 
     }
 }
 
+TEST_CASE("shared_lock: an upgrade is no deadlock with an earlier one that is being given up") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        shared_lock mine(zk, path);
+        shared_lock theirs(other, path);
+        ownership held = co_await mine.acquire_read();
+        ownership reader = co_await theirs.acquire_read();
+        // The node of the first one is found and deleted after the second one's is created.
+        proxy.arm(at_op(op_code::create2), swallow_reply_and_cut().then_refuse());
+        pending_result<> first;
+        mine.upgrade(held, first.handler());
+        co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+        first.cancel();
+        pending_result<> second;
+        mine.upgrade(held, second.handler());
+        proxy.set_acceptance(acceptance::normal);
+        CHECK(co_await finished(first) == boost::asio::error::operation_aborted);
+        co_await settle(zk);
+        CHECK_FALSE(second.done());
+        co_await reader.release();
+        CHECK(!co_await finished(second));
+        CHECK(stands(held));
+        co_await held.release();
+        co_await nothing_left(path);
+        co_await other.close();
+    });
+}
+
 TEST_CASE("shared_lock: the folder erased while readers hold and a writer waits") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         shared_lock l(zk, path);
