@@ -378,7 +378,7 @@ void session::leave_server() {
         return;
     connector_.left();
     // The C client's report of this starts the next round.
-    link_.client()->abort();
+    link_.give_up("the client moves to another server");
 }
 
 void session::stop_looking() noexcept {
@@ -397,10 +397,24 @@ time_point session::silence_deadline() const noexcept {
     return std::min(silent, traffic_.unanswered_since() + connector_.timeout() / 3);
 }
 
-void session::give_up_silent_server() {
-    if (agenda_.stopped() || now() < silence_deadline())
+/// When a server is given up that may have lost its leader: it answers pings, and reads for which no
+/// other response is owed, but keeps no session alive.
+time_point session::leader_deadline() const noexcept {
+    if (!connection_made() || link_.read_only() || closing_.active())
+        return time_point::max();
+    return clock_.patience_end(traffic_.leader_awaited_since());
+}
+
+void session::give_up_useless_server() {
+    if (agenda_.stopped() || link_.input())
         return;
-    link_.client()->abort();
+    const bool silent = silence_deadline() <= now();
+    if (!silent && now() < leader_deadline())
+        return;
+    connector_.give_up_server();
+    link_.give_up(silent ? "it was silent for too long"
+                         : "it has not responded in time to a request for which it needs its "
+                           "leader, and may have lost it");
     wake();
 }
 

@@ -101,8 +101,7 @@ connector::action connector::next(time_point now, bool unread) {
             if (auto host = known_.take_wanted()) {
                 result.kind = action::kind_type::resolve;
                 result.host = *host;
-            } else if (!servers_.empty() ||
-                       ((!tried_.empty() || now >= due_) && use_known_addresses())) {
+            } else if (ready() || ((!tried_.empty() || now >= due_) && use_known_addresses())) {
                 return attempt(now);
             } else if (!tried_.empty() || !known_.looking_up()) {
                 // Do not wait for look-ups in progress if there were addresses to try.
@@ -132,6 +131,13 @@ connector::action connector::next(time_point now, bool unread) {
 time_point connector::deadline() const noexcept {
     time_point due = std::min(due_, connect_deadline_);
     return open() ? std::min(due, search_.deadline()) : due;
+}
+
+/// Whether there is a server to try. The one that was given up is not tried before the addresses that
+/// look-ups may find, or those that are known if these take long.
+bool connector::ready() const noexcept {
+    const bool others = tried_.empty() && known_.looking_up() && due_ != time_point::max();
+    return !servers_.empty() && !(others && servers_.back() == last_);
 }
 
 connector::action connector::attempt(time_point now) {
@@ -233,6 +239,7 @@ void connector::begin_round(time_point now) {
     search_.stop();
     servers_.clear();
     tried_.clear();
+    last_ = std::exchange(given_up_, std::nullopt);
     // Distributes clients over the servers.
     std::vector<std::size_t> order(known_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -259,9 +266,13 @@ void connector::use(std::size_t host) {
     for (const endpoint& server : found) {
         if (std::count(servers_.begin(), servers_.end(), server) == 0 &&
             std::count(tried_.begin(), tried_.end(), server) == 0) {
-            servers_.push_back(server);
+            add(server);
         }
     }
+}
+
+void connector::add(const endpoint& server) {
+    servers_.insert(server == last_ ? servers_.begin() : servers_.end(), server);
 }
 
 /// If look-ups take long, the known addresses may still be valid.
@@ -342,6 +353,10 @@ void connector::verified(bool read_only, time_point now) {
     due_ = time_point::max();
     if (read_only)
         search_.look_for_quorum(now);
+}
+
+void connector::give_up_server() {
+    given_up_ = tried_.back();
 }
 
 /// Reconnects at once, unless connections repeatedly end shortly after they were made: by a server

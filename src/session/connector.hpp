@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -102,6 +103,7 @@ public:
     void established(std::chrono::milliseconds timeout, bool read_only, time_point now);
     void root_missing();
     void verified(bool read_only, time_point now);
+    void give_up_server();  ///< the current one is about to be lost; others are tried before it
     void connection_lost(time_point now);
     void found(const endpoint& server, time_point now);
     void left() noexcept { search_.stop(); }  ///< the server, for the one that was found
@@ -133,6 +135,8 @@ public:
 private:
     void begin_round(time_point now);
     void use(std::size_t host);
+    void add(const endpoint& server);
+    bool ready() const noexcept;
     bool use_known_addresses();
     action attempt(time_point now);
     void limit_attempt();
@@ -148,9 +152,11 @@ private:
     time_point connect_deadline_ = time_point::max();
     time_point attempt_started_{};
     std::chrono::milliseconds timeout_;
-    std::vector<endpoint> servers_;  ///< of this round; the last one is tried next
-    std::vector<endpoint> tried_;    ///< of this round; the last one is the current attempt
-    bool outdated_ = false;          ///< the attempt is one of an earlier list
+    std::vector<endpoint> servers_;     ///< of this round; the last one is tried next
+    std::vector<endpoint> tried_;       ///< of this round; the last one is the current attempt
+    std::optional<endpoint> given_up_;  ///< before the next round
+    std::optional<endpoint> last_;      ///< of this round, to be tried after the others
+    bool outdated_ = false;             ///< the attempt is one of an earlier list
     server_search search_;
     connect_problems problems_;
     std::size_t failed_rounds_ = 0;

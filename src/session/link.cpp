@@ -127,7 +127,14 @@ void link::drop() {
     close();
 }
 
+void link::give_up(std::string why) {
+    given_up_ = std::move(why);
+    client_->abort();
+}
+
 std::string link::problem() const {
+    if (!given_up_.empty())
+        return given_up_;
     std::string known = relay_->problem();
     if (!known.empty() || !client_ || !client_->failure())
         return known.empty() ? "it closed the connection" : known;

@@ -45,6 +45,7 @@ public:
 
     /// Starts to connect.
     void connect(const boost::asio::ip::tcp::endpoint& server, const std::string& name) {
+        given_up_.clear();
         relay_->connect(server, name);
     }
 
@@ -87,6 +88,9 @@ public:
     /// Drops the connection; requests in flight finish with `connection_loss`.
     void drop();
 
+    /// Drops the connection as `drop` does; the C client's report of it follows.
+    void give_up(std::string why);
+
     /// Closes the relay's connection to the server.
     void close();
 
@@ -123,6 +127,7 @@ private:
     std::vector<arrival>& inbox_;
     std::deque<operation*> sent_;         ///< in the order of their responses
     std::deque<operation*> credentials_;  ///< responses come as soon as the server has read them
+    std::string given_up_;                ///< why, if this side has ended the connection
     bool fresh_ = true;                   ///< no session was established with this C client
     bool look_after_client_ = false;
     unsigned process_;  ///< the owner of the connection, by `forks()`

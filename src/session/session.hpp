@@ -129,7 +129,8 @@ private:
     void refused_for_good(error_code reason);
     void submit_at_once(operation& op);
     time_point silence_deadline() const noexcept;
-    void give_up_silent_server();
+    time_point leader_deadline() const noexcept;
+    void give_up_useless_server();
     time_point heartbeat_due() const noexcept;
     void heartbeat();
     bool connection_made() const noexcept;

@@ -107,6 +107,14 @@ public:
         return sent_.empty() ? time_point::max() : sent_.front().sent_at;
     }
 
+    /// Since when the server owes nothing before the response to a request for which it needs its
+    /// leader; the maximum if that is not so. While others come before, the leader is not to blame.
+    time_point leader_awaited_since() const noexcept {
+        if (sent_.empty() || !needs_leader(sent_.front().code) || has_arrivals())
+            return time_point::max();
+        return std::max(sent_.front().sent_at, arrived_at_);
+    }
+
     /// When another request is due: so that no more than `silence` passes between two that need the
     /// leader, and sooner if there is no response, since servers 3.6.0 to 3.8.0 may keep one back until
     /// another request arrives (ZOOKEEPER-4537). More and more seldom, as the server may have too much

@@ -322,7 +322,8 @@ void session::arm_timer() {
                                traffic_.resumes_at(),
                                timers_.first(),
                                heartbeat_due(),
-                               silence_deadline()});
+                               silence_deadline(),
+                               leader_deadline()});
     if (alive(status().generation))
         due = std::min(due, clock_.deadline());
     if (connection_made()) {
@@ -351,7 +352,7 @@ void session::on_timer() {
     agenda_.end_turn();
     turn();
     // Not before what has arrived was read: this process may have been stopped for a while.
-    give_up_silent_server();
+    give_up_useless_server();
 }
 
 }  // namespace corozk::detail

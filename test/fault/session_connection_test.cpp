@@ -800,6 +800,49 @@ TEST_CASE("a busy client gives up a server that falls silent in time to keep its
     run_to_idle(context);
 }
 
+// A follower that is cut off from its leader answers pings, and no request behind one that needs the leader.
+TEST_CASE("a server that may have lost its leader is left in time to keep the session") {
+    fault_proxy one(the_server().port());
+    fault_proxy two(the_server().port());
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client_options options = quiet_options(rooted(one.hosts() + "," + two.hosts()));
+            options.session_timeout = 12'000ms;
+            std::string log;
+            options.logger = logger(log_level::info, [&](log_level, std::string_view text) {
+                log += std::string(text) + "\n";
+            });
+            client zk = co_await connected_client(options);
+            fault_proxy& home = one.sessions().empty() ? two : one;
+            fault_proxy& other = one.sessions().empty() ? one : two;
+            auto mute = [](const frame_info& frame, std::string bytes) {
+                const bool answered = frame.op == wire::sync || frame.op == wire::set_data;
+                return answered ? std::string() : bytes;
+            };
+            home.edit(direction::to_client, mute);
+            outcome<corozk::stat> unanswered;
+            SECTION("while the client does nothing") {}
+            SECTION("while it changes something") {
+                zk.set("/", "", unanswered.handler());
+            }
+            history h(zk);
+            co_await h.follow(zk, session_state::connected);
+            CHECK(h.states == std::vector{session_state::suspended, session_state::connected});
+            CHECK(zk.generation() == 1);
+            // Not where it came from.
+            CHECK(other.sessions().size() == 1);
+            CHECK(home.statistics().connections_accepted == 1);
+            CHECK_THAT(log, Catch::Contains("lost: it has not responded in time"));
+            CHECK((!unanswered.done() || unanswered.error() == zk_errc::connection_loss));
+            co_await zk.sync();
+            co_await zk.close();
+        },
+        60s);
+    run_to_idle(context);
+}
+
 TEST_CASE("read-only: a server that falls silent is left") {
     fault_proxy proxy(the_server().port());
     proxy.edit(direction::to_client, [](const frame_info& frame, std::string bytes) {

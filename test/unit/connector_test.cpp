@@ -452,6 +452,83 @@ TEST_CASE("connector: a connection that ends is replaced at once, unless all end
     b.begin_round();
 }
 
+TEST_CASE(
+    "connector: a server that was given up is tried after the others, in the next round only") {
+    bench b("10.0.0.1,10.0.0.2,10.0.0.3");
+    b.start();
+    std::set<connector::endpoint> again;
+    for (int i = 0; i < 30; ++i) {
+        b.begin_round();
+        const auto current = b.attempt();
+        b.machine.established(10s, false, b.now);
+        b.now += 2s;
+        b.machine.give_up_server();
+        b.machine.connection_lost(b.now);
+        b.begin_round();
+        CHECK(b.attempt() != current);
+        b.refuse();
+        CHECK(b.attempt() != current);
+        b.refuse();
+        CHECK(b.attempt() == current);
+        b.refuse();
+        CHECK(b.waits());
+        b.pass();
+        b.begin_round();
+        const auto next = b.attempt();
+        if (next == current)
+            again.insert(next);
+        b.machine.established(10s, false, b.now);
+        b.now += 2s;
+        b.machine.connection_lost(b.now);
+    }
+    CHECK(again.size() > 1);
+}
+
+TEST_CASE("connector: the server that was given up waits for the others' names") {
+    bench b("a,b");
+    b.start();
+    b.begin_round();
+    b.resolve();
+    b.resolve();
+    b.machine.resolved(0, "", {make_address("10.0.0.1")});
+    CHECK(b.attempt() == at("10.0.0.1"));
+    b.machine.resolved(1, "", {make_address("10.0.0.2")});
+    b.machine.established(10s, false, b.now);
+    b.now += 2s;
+    b.machine.give_up_server();
+    b.machine.connection_lost(b.now);
+    b.begin_round();
+    b.resolve();
+    b.resolve();
+    SECTION("another one is found first") {
+        b.machine.resolved(1, "", {make_address("10.0.0.2")});
+        CHECK(b.attempt() == at("10.0.0.2"));
+        b.machine.resolved(0, "", {make_address("10.0.0.1")});
+        b.refuse();
+        CHECK(b.attempt() == at("10.0.0.1"));
+    }
+    SECTION("its own is found first") {
+        b.machine.resolved(0, "", {make_address("10.0.0.1")});
+        CHECK(b.waits());
+        SECTION("another one then") {
+            b.machine.resolved(1, "", {make_address("10.0.0.3")});
+            CHECK(b.attempt() == at("10.0.0.3"));
+            b.refuse();
+        }
+        SECTION("not found any more: the other's known address is used") {
+            b.machine.resolved(1, "unknown name", {});
+            CHECK(b.attempt() == at("10.0.0.2"));
+            b.refuse();
+        }
+        SECTION("the others' take long: their known addresses are used") {
+            CHECK(b.pass() == 500ms);
+            CHECK(b.attempt() == at("10.0.0.2"));
+            b.refuse();
+        }
+        CHECK(b.attempt() == at("10.0.0.1"));
+    }
+}
+
 TEST_CASE("connector: the chroot is verified before the first use, and only then") {
     bench b(with_chroot());
     b.connect();

@@ -80,4 +80,18 @@ TEST_CASE("expiry clock: a reconnect starts it anew, with what the server grante
     CHECK(clock.deadline() == start + 1200ms);
 }
 
+TEST_CASE(
+    "expiry clock: a server that may have lost its leader is left with time for another one") {
+    const time_point start = steady_clock::now();
+    expiry_clock clock;
+    clock.start(start, 12s);
+    CHECK(clock.patience_end(time_point::max()) == time_point::max());
+    // A heartbeat, after three tenths of the timeout.
+    CHECK(clock.patience_end(start + 3600ms) == start + 8s);
+    // The process was stopped: it has sent the heartbeat when the time was nearly over.
+    CHECK(clock.patience_end(start + 9s) == start + 11s);
+    clock.answered(start + 3s);
+    CHECK(clock.patience_end(start + 3600ms) == start + 11s);
+}
+
 }  // namespace corozk::testing::expiry_clock_test

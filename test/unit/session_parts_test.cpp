@@ -190,6 +190,35 @@ TEST_CASE("traffic: what any server can answer puts off no heartbeat") {
     }
 }
 
+TEST_CASE("traffic: the leader is awaited while nothing but its response is owed") {
+    traffic t;
+    t.connected(start);
+    CHECK(t.leader_awaited_since() == time_point::max());
+    test_request read(op_code::get), heartbeat(op_code::sync), later(op_code::get);
+    for (auto* op : {&read, &heartbeat, &later}) {
+        op->state = operation::progress::sent;
+        op->sent_at = start + 5s;
+        t.mark_sent(*op);
+    }
+    CHECK(t.leader_awaited_since() == time_point::max());
+    t.arriving().emplace_back(read);
+    CHECK(t.leader_awaited_since() == time_point::max());
+    t.begin_dispatch(start + 7s);
+    CHECK(t.leader_awaited_since() == time_point::max());
+    t.mark_answered(*t.next_arrival()->op);
+    // Before, the server was busy with the read.
+    CHECK(t.leader_awaited_since() == start + 7s);
+    t.mark_answered(heartbeat);
+    CHECK(t.leader_awaited_since() == time_point::max());
+    t.mark_answered(later);
+    test_request write(op_code::set);
+    write.state = operation::progress::sent;
+    write.sent_at = start + 9s;
+    t.mark_sent(write);
+    CHECK(t.leader_awaited_since() == start + 9s);
+    t.mark_answered(write);
+}
+
 TEST_CASE("traffic: what is refused is answered in order, behind what has arrived") {
     traffic t;
     test_request a, b, c;
