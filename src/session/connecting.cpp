@@ -343,9 +343,10 @@ error_code session::set_hosts(const std::string& text) {
         return errc::bad_host_list;
     }
     options_.hosts = text;
+    if (!connector_.replace(std::move(hosts), now()))
+        return {};
     stop_looking();
     auto last = std::exchange(inquiries_.names, {});
-    connector_.replace(std::move(hosts), now());
     report(log_level::info, "the host list is now ", text);
     // It moves within one session timeout.
     if (connector_.open())

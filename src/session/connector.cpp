@@ -145,14 +145,18 @@ connector::action connector::attempt(time_point now) {
     servers_.pop_back();
     phase_ = phase_type::attempting;
     attempt_started_ = now;
-    // Until more is known.
-    problems_.reached(connect_problems::reach_type::attempted);
-    problems_.presume(to_text(tried_.back()), "no answer in time");
+    presume_no_answer();
     limit_attempt();
     action result;
     result.kind = action::kind_type::attempt;
     result.server = tried_.back();
     return result;
+}
+
+/// Until more is known.
+void connector::presume_no_answer() {
+    problems_.reached(connect_problems::reach_type::attempted);
+    problems_.presume(to_text(tried_.back()), "no answer in time");
 }
 
 /// A silent server gets a share of the available time, so that the others get theirs.
@@ -169,8 +173,10 @@ void connector::limit_attempt() {
 }
 
 void connector::end_attempt() noexcept {
-    if (std::exchange(outdated_, false))
+    if (std::exchange(outdated_, false)) {
+        given_up_ = tried_.back();
         return wait_until(attempt_started_);  // that is, now
+    }
     phase_ = phase_type::resolving;
 }
 
@@ -209,21 +215,35 @@ void connector::stop() noexcept {
     search_.stop();
 }
 
-void connector::replace(host_list hosts, time_point now) {
+bool connector::replace(host_list hosts, time_point now) {
+    // Programs set the list again and again, as they get it from elsewhere.
+    if (hosts == known_.hosts())
+        return false;
     auto before = known_.servers();
+    const std::string name = attempting() ? known_.name_of(tried_.back()) : std::string();
     known_.replace(std::move(hosts));
     if (idle())
-        return;
+        return true;
     failed_rounds_ = 0;
     search_.list_replaced(std::move(before), timeout_, now);
     if (open() || verifying())
-        return;
+        return true;
     problems_ = {};
-    if (!attempting())
-        return wait_until(now);
-    // Unless it has succeeded.
+    if (!attempting()) {
+        wait_until(now);
+        return true;
+    }
+    // Then the new list is tried, the others first.
     outdated_ = true;
-    due_ = now;
+    presume_no_answer();
+    // A server is asked for the certificate, or the principal, of its name.
+    const bool named = options_.tls.has_value() || options_.sasl.has_value();
+    const bool still_listed =
+        known_.knows(tried_.back()) && (!named || known_.name_of(tried_.back()) == name);
+    // Unless it has succeeded.
+    if (!still_listed)
+        due_ = now;
+    return true;
 }
 
 void connector::expect(time_point now) noexcept {

@@ -109,8 +109,9 @@ public:
     void left() noexcept { search_.stop(); }  ///< the server, for the one that was found
     void stop() noexcept;
 
-    /// Replaces the host list. Look-ups in progress are abandoned, and so is an attempt.
-    void replace(host_list hosts, time_point now);
+    /// Replaces the host list. Look-ups in progress are abandoned, and so is an attempt, unless its
+    /// server is in the new list. @return false if the list is the same: then nothing changes
+    bool replace(host_list hosts, time_point now);
 
     /// A call waits for a connection, until `connect_timeout` is over, or no call waits any more.
     void expect(time_point now) noexcept;
@@ -139,6 +140,7 @@ private:
     bool ready() const noexcept;
     bool use_known_addresses();
     action attempt(time_point now);
+    void presume_no_answer();
     void limit_attempt();
     void end_attempt() noexcept;
     void wait_until(time_point when) noexcept;
@@ -156,7 +158,7 @@ private:
     std::vector<endpoint> tried_;       ///< of this round; the last one is the current attempt
     std::optional<endpoint> given_up_;  ///< before the next round
     std::optional<endpoint> last_;      ///< of this round, to be tried after the others
-    bool outdated_ = false;             ///< the attempt is one of an earlier list
+    bool outdated_ = false;             ///< the round is one of an earlier list
     server_search search_;
     connect_problems problems_;
     std::size_t failed_rounds_ = 0;

@@ -15,6 +15,7 @@ struct host {
     host(std::string name_, std::uint16_t port_) : name(std::move(name_)), port(port_) {}
     std::string name;  ///< without the brackets of an IPv6 address
     std::uint16_t port = 2181;
+    bool operator==(const host&) const = default;
 };
 
 /// A parsed host list: "a:2181,[::1]:2182/app".
@@ -23,6 +24,7 @@ struct host_list {
     std::vector<host> hosts;
     std::string chroot;   ///< "/app", or empty
     std::string problem;  ///< why it is invalid, or empty
+    bool operator==(const host_list&) const = default;
 };
 
 host_list parse_hosts(std::string_view text);

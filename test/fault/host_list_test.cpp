@@ -232,6 +232,34 @@ TEST_CASE("set_hosts: an attempt at a silent server of the old list is abandoned
     run_to_idle(context);
 }
 
+TEST_CASE("set_hosts: a slow attempt at a server that stays in the list is not disturbed") {
+    boost::asio::io_context context;
+    proxies both;
+    run(context, [&]() -> awaitable<void> {
+        client_options options = quiet_options(rooted(both.a.hosts()));
+        options.session_timeout = 10min;
+        options.connect_timeout = 0ms;
+        both.a.black_hole(true);
+        client zk(co_await boost::asio::this_coro::executor, options);
+        outcome<> connecting;
+        zk.connect(connecting.handler());
+        co_await eventually_async([&] { return both.a.statistics().connections_accepted == 1; });
+        for (int i = 0; i < 5; ++i) {
+            co_await zk.set_hosts(rooted(both.a.hosts()));
+            co_await let_others_run();
+            co_await zk.set_hosts(rooted(both.b.hosts() + "," + both.a.hosts()));
+            co_await let_others_run();
+        }
+        both.a.black_hole(false);
+        error_code ec = co_await connecting.wait();
+        CHECK_FALSE(ec);
+        CHECK(both.a.statistics().connections_accepted == 1);
+        CHECK(both.b.statistics().connections_accepted == 0);
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
 TEST_CASE("set_hosts: what cannot be used changes nothing") {
     boost::asio::io_context context;
     run(context, [&]() -> awaitable<void> {

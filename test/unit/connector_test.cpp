@@ -709,6 +709,80 @@ TEST_CASE("hosts replaced: an attempt is abandoned, unless it may have succeeded
     }
 }
 
+TEST_CASE("hosts replaced: an attempt at a server of both lists goes on, and the others are next") {
+    bench b("10.0.0.1,10.0.0.9");
+    const bool tls = GENERATE(false, true);
+    if (tls)
+        b.options.tls.emplace();
+    b.start();
+    b.begin_round();
+    const auto current = b.attempt();
+    const std::string server = current.address().to_string();
+    const auto due = b.machine.deadline();
+    for (int i = 0; i < 10; ++i) {
+        b.machine.replace(parse_hosts("10.0.0.2," + server), b.now);
+        b.machine.replace(parse_hosts(server + ",10.0.0.3"), b.now);
+        CHECK(b.waits());
+    }
+    CHECK(b.machine.deadline() == due);
+    CHECK_THAT(b.machine.problems(), Catch::Contains(to_text(current) + ": no answer in time"));
+    SECTION("it succeeds") {
+        b.machine.established(4s, false, b.now);
+        CHECK(b.machine.open());
+    }
+    SECTION("it takes too long") {
+        b.pass();
+        CHECK(b.next().kind == kind::abandon_attempt);
+        b.begin_round();
+        CHECK(b.attempt() == at("10.0.0.3"));
+        b.refuse();
+        CHECK(b.attempt() == current);
+    }
+}
+
+TEST_CASE("hosts replaced: with TLS a server of another name is another one") {
+    bench b("a");
+    const bool tls = GENERATE(false, true);
+    if (tls)
+        b.options.tls.emplace();
+    b.start();
+    b.begin_round();
+    b.resolve();
+    b.machine.resolved(0, "", {make_address("10.0.0.1")});
+    b.attempt();
+    b.machine.replace(parse_hosts("a,b"), b.now);
+    CHECK(b.waits());
+    b.machine.replace(parse_hosts("10.0.0.1"), b.now);
+    CHECK(b.next().kind == (tls ? kind::abandon_attempt : kind::wait));
+}
+
+TEST_CASE("hosts replaced: by the same list, nothing changes") {
+    bench b("10.0.0.1,a,b");
+    auto again = [&] { CHECK_FALSE(b.machine.replace(parse_hosts("10.0.0.1,a:2181,b"), b.now)); };
+    b.start();
+    again();
+    b.begin_round();
+    b.resolve();
+    again();
+    CHECK(b.resolve() == 2);
+    b.attempt();
+    again();
+    CHECK(b.waits());
+    b.refuse();
+    again();
+    b.machine.resolved(1, "", {make_address("10.0.0.2")});
+    CHECK(b.attempt() == at("10.0.0.2"));
+    b.refuse();
+    CHECK(b.waits());  // a pause
+    const auto due = b.machine.deadline();
+    REQUIRE(due > b.now);
+    again();
+    CHECK(b.machine.deadline() == due);
+    b.pass();
+    b.begin_round();
+    CHECK(b.machine.replace(parse_hosts("10.0.0.1,b,a"), b.now));
+}
+
 TEST_CASE("hosts replaced: names are looked up first, and addresses of names in both lists known") {
     bench b("a,b");
     b.start();
