@@ -3,7 +3,10 @@
 
 #include "operation/operation.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <utility>
 
 namespace corozk::detail {
 
@@ -26,7 +29,7 @@ public:
 
     /// @param had_session whether a session exists at the server, connected or not
     void begin(bool connected, bool had_session, time_point deadline) noexcept {
-        leaving_ = false;
+        leaving_ = confirmed_ = false;
         phase_ = phase_type::draining;
         deadline_ = deadline;
         if (!connected)
@@ -41,7 +44,7 @@ public:
 
     action next(const connection_type& c, time_point now) noexcept {
         if (active() && now >= deadline_)
-            end(left_to_expire());
+            end(confirmed_ ? error_code() : left_to_expire());
         if (phase_ == phase_type::draining && c.settled) {
             if (!c.connected || leaving_) {
                 end(left_to_expire());
@@ -51,6 +54,13 @@ public:
             }
         }
         return phase_ == phase_type::over ? action::finish : action::wait;
+    }
+
+    /// The server has ended the session. It also closes the connection, at once; otherwise this side
+    /// does so.
+    void confirmed(time_point now) noexcept {
+        if (parting() && !std::exchange(confirmed_, true))
+            deadline_ = std::min(deadline_, now + longest_farewell);
     }
 
     void hung_up() noexcept { end(error_code()); }
@@ -63,6 +73,8 @@ public:
     const error_code& result() const noexcept { return result_; }
 
 private:
+    static constexpr std::chrono::milliseconds longest_farewell{100};
+
     error_code left_to_expire() const noexcept {
         return leaving_ ? error_code() : make_error_code(errc::session_left_to_expire);
     }
@@ -76,6 +88,7 @@ private:
     time_point deadline_ = time_point::max();
     error_code result_;
     bool leaving_ = false;
+    bool confirmed_ = false;
 };
 
 }  // namespace corozk::detail

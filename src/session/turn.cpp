@@ -50,6 +50,8 @@ void session::turn() {
         else
             closing_.fail();
         finish_closing();
+    } else if (link_.close_confirmed()) {
+        closing_.confirmed(now());
     }
     for (int i = 0; i < rounds_per_turn; ++i) {
         dispatch_arrivals();

@@ -91,6 +91,25 @@ TEST_CASE("closing: the deadline ends each step") {
     CHECK(c.result() == expires);
 }
 
+TEST_CASE("closing: a server that confirms the end of the session is not waited for much longer") {
+    closing_steps c = begun();
+    c.confirmed(start);  // of what was not asked for
+    CHECK(c.deadline() == start + 1s);
+    const bool late = GENERATE(false, true);
+    CHECK(c.next(connection(true, true), start) == action::send_close_request);
+    const time_point when = start + (late ? 950ms : 200ms);
+    c.confirmed(when);
+    CHECK(c.deadline() == (late ? start + 1s : when + 100ms));
+    CHECK(c.next(connection(true, true), when + 20ms) == action::wait);
+    c.confirmed(when + 20ms);
+    CHECK(c.next(connection(true, true), when + 100ms) == action::finish);
+    CHECK_FALSE(c.result());
+    // The next session's is not confirmed yet.
+    c.begin(true, true, start + 9s);
+    CHECK(c.next(connection(true, true), start + 9s) == action::finish);
+    CHECK(c.result() == expires);
+}
+
 TEST_CASE("closing: what else may end it") {
     closing_steps c = begun();
     SECTION("the server says that the session is over") {
