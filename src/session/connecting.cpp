@@ -293,21 +293,38 @@ void session::submit_at_once(operation& op) {
 }
 
 void session::verify_chroot() {
+    check_again_ = false;
     auto verified = [this](operation& op) {
-        // After the loss of the connection it is repeated.
-        if (!connector_.verifying() || is_session_lost(op.error) || is_outcome_unknown(op.error))
-            return;
-        if (op.error == zk_errc::no_node) {
-            connector_.root_missing();
-            log(log_level::error,
-                "the parent znode \"" + connector_.hosts().chroot +
-                    "\" of the host list does not exist: create it first");
-            return connect_failed(errc::chroot_missing);
-        }
-        connector_.verified(link_.read_only(), now());
-        ready();
+        // After the loss of the connection it is repeated: then this phase is over.
+        if (connector_.verifying() && !is_session_lost(op.error))
+            chroot_checked(op.error);
     };
     submit_at_once(make_detached(op_code::exists, connector_.hosts().chroot, verified));
+}
+
+void session::chroot_checked(error_code ec) {
+    if (ec == zk_errc::no_node) {
+        connector_.unverified("it has no node " + connector_.hosts().chroot);
+        log(log_level::error,
+            "the parent znode \"" + connector_.hosts().chroot +
+                "\" of the host list does not exist: create it first");
+        return connect_failed(errc::chroot_missing);
+    }
+    if (ec == zk_errc::throttled) {
+        check_again_ = true;  // after the pause
+    } else if (ec && ec != zk_errc::no_auth) {
+        const std::string why = "asked whether the chroot exists, it said: " + ec.message();
+        connector_.unverified(why);
+        link_.give_up(why);
+    } else {
+        connector_.verified(link_.read_only(), now());
+        ready();
+    }
+}
+
+void session::check_chroot_again() {
+    if (check_again_ && connector_.verifying() && traffic_.resumes_at() == time_point::max())
+        verify_chroot();
 }
 
 void session::ready() {

@@ -361,8 +361,8 @@ void connector::established(milliseconds timeout, bool read_only, time_point now
     problems_.presume(to_text(tried_.back()), "it did not say in time whether the chroot exists");
 }
 
-void connector::root_missing() {
-    problems_.note(to_text(tried_.back()), "it has no node " + hosts().chroot);
+void connector::unverified(const std::string& why) {
+    problems_.note(to_text(tried_.back()), why);
 }
 
 void connector::verified(bool read_only, time_point now) {

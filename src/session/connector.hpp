@@ -101,7 +101,7 @@ public:
     void authenticating();  ///< the server of the attempt waits for this side's SASL
     void attempt_failed(const std::string& why);
     void established(std::chrono::milliseconds timeout, bool read_only, time_point now);
-    void root_missing();
+    void unverified(const std::string& why);  ///< the chroot
     void verified(bool read_only, time_point now);
     void give_up_server();  ///< the current one is about to be lost; others are tried before it
     void connection_lost(time_point now);

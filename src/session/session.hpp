@@ -118,6 +118,8 @@ private:
     void reconnect();
     void established();
     void verify_chroot();
+    void chroot_checked(error_code ec);
+    void check_chroot_again();
     void ready();
     void follow_ensemble();
     void ask_servers();
@@ -176,6 +178,7 @@ private:
     session_timers timers_;
     time_point last_look_{};                     ///< by `on_timer`
     time_point explain_at_ = time_point::max();  ///< in the log, why there is no server to use
+    bool check_again_ = false;                   ///< whether the chroot exists
     client_counters counters_;
 
     struct user_calls {

@@ -349,6 +349,7 @@ void session::on_timer() {
     if (closing_.active())
         go_on_closing();
     traffic_.resume(now());
+    check_chroot_again();
     traffic_.refuse_late(queue_patience(), now());
     timers_.run(now());
     agenda_.end_turn();

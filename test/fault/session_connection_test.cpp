@@ -234,6 +234,101 @@ TEST_CASE("a chroot is verified again if the connection is lost meanwhile") {
     run_to_idle(context);
 }
 
+TEST_CASE("a chroot counts as found only if the server says so") {
+    admin hand = observer();
+    if (!hand.exists("/verified"))
+        hand.plant("/verified");
+    boost::asio::io_context context;
+    fault_proxy proxy(the_server().port());
+    std::atomic<std::int32_t> error{0};
+    std::atomic<int> checks{0};
+    // The first answers are an error only.
+    proxy.edit(direction::to_client, [&](const frame_info& frame, std::string bytes) {
+        if (frame.op != wire::exists || ++checks > 2)
+            return bytes;
+        const auto code = static_cast<std::uint32_t>(error.load());
+        bytes.resize(20);
+        bytes.replace(0, 4, std::string("\0\0\0\x10", 4));
+        for (std::size_t i = 0; i < 4; ++i)
+            bytes[16 + i] = static_cast<char>(code >> (24 - 8 * i));
+        return bytes;
+    });
+    auto connecting = [&](std::string path, std::int32_t first) {
+        error = first;
+        checks = 0;
+        error_code result;
+        run(
+            context,
+            [&]() -> awaitable<void> {
+                const client_options options = quiet_options(proxy.hosts() + path);
+                client zk(co_await boost::asio::this_coro::executor, options);
+                std::tie(result) = co_await zk.connect(as_tuple());
+                co_await zk.close(as_tuple());
+            },
+            run_limit);
+        run_to_idle(context);
+        context.restart();
+        return result;
+    };
+    const auto connections = [&] { return proxy.statistics().connections_accepted; };
+    auto so_far = connections();
+    SECTION("throttled: it is asked again") {
+        CHECK(connecting("/none", -127) == errc::chroot_missing);
+        CHECK(checks == 3);
+        CHECK_FALSE(connecting("/verified", -127));
+        CHECK(checks == 3);
+        CHECK(connections() == so_far + 2);
+    }
+    SECTION("another error: on another connection") {
+        CHECK(connecting("/none", -5) == errc::chroot_missing);
+        CHECK(checks == 3);
+        CHECK(connections() == so_far + 3);
+    }
+    SECTION("no right to see it") {
+        CHECK_FALSE(connecting("/verified", -102));
+        CHECK(checks == 1);
+        CHECK(connections() == so_far + 1);
+    }
+}
+
+namespace {
+
+/// Gives a session, confirms its end, and leaves the connection open until the client has closed it.
+awaitable<void> end_without_hanging_up(tcp::acceptor& acceptor) {
+    tcp::socket client = co_await acceptor.async_accept(use_awaitable);
+    const std::string session =
+        std::string("\0\0\0\x25\0\0\0\0\0\0\x75\x30\0\0\0\0\0\0\0\x01\0\0\0\x10", 24) +
+        std::string(17, '\0');
+    const std::string end = std::string("\0\0\0\x10", 4) + std::string(16, '\0');
+    // Behind the last one the client closes the connection.
+    const std::vector<std::string> responses{session, end, ""};
+    for (const std::string& response : responses) {
+        std::string size(4, ' ');
+        auto [over, n] =
+            co_await boost::asio::async_read(client, boost::asio::buffer(size), as_tuple());
+        if (over)
+            co_return;
+        std::string request(static_cast<unsigned char>(size[3]), ' ');
+        co_await boost::asio::async_read(client, boost::asio::buffer(request), use_awaitable);
+        co_await boost::asio::async_write(client, boost::asio::buffer(response), use_awaitable);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("close: a server that confirms it, but keeps the connection, has ended the session") {
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        tcp::acceptor acceptor(context, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0));
+        co_spawn(context, end_without_hanging_up(acceptor), detached);
+        const std::string port = std::to_string(acceptor.local_endpoint().port());
+        client zk = co_await connected_client(quiet_options("127.0.0.1:" + port));
+        auto [ec] = co_await zk.close(as_tuple());
+        CHECK_FALSE(ec);
+    });
+    run_to_idle(context);
+}
+
 TEST_CASE("answer lost, request dropped: both are outcome unknown, and the session goes on") {
     for (bool applied : {true, false}) {
         with_proxy([applied](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
