@@ -159,8 +159,7 @@ public:
     void wait() override {
         incoming_.release(usual);
         outgoing_.release(usual);
-        if (requests_.unsent.capacity() > usual)
-            requests_.unsent = {};
+        requests_.unsent.release(usual);
         if (stream_)
             stream_->wait_for_input();
     }
@@ -212,7 +211,7 @@ public:
         conversation_.reset();
         incoming_.clear();
         outgoing_.clear();
-        requests_ = {};
+        requests_.reset();
         unread_ = 0;
         sasl_.stop();
     }
@@ -456,6 +455,13 @@ private:
         jute_writer unsent;
         bool answered = false;    ///< one of them, since the C client was told
         std::size_t largest = 0;  ///< of those since there was none without a response
+
+        void reset() noexcept {
+            unsent.clear();
+            unsent.release(usual);
+            answered = false;
+            largest = 0;
+        }
     };
 
     /// From earlier connections.

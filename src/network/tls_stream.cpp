@@ -280,9 +280,20 @@ private:
                                          return;
                                      if (!self->unsent_.empty())
                                          self->send();
+                                     else
+                                         self->release_buffers();
                                      if (full)
                                          self->notify();
                                  });
+    }
+
+    /// An idle connection takes little memory, whatever it has sent.
+    void release_buffers() noexcept {
+        constexpr std::size_t usual = 2048;
+        for (std::vector<unsigned char>* buffer : {&sending_, &unsent_}) {
+            if (buffer->capacity() > usual)
+                std::vector<unsigned char>().swap(*buffer);
+        }
     }
 
     std::shared_ptr<ssl::context> context_;

@@ -121,6 +121,13 @@ public:
     void clear() noexcept { bytes_.clear(); }
     std::size_t capacity() const noexcept { return bytes_.capacity(); }
 
+    /// Gives back more memory than that, unless something is left.
+    void release(std::size_t kept) noexcept {
+        // An assignment of an empty string would keep it.
+        if (bytes_.empty() && capacity() > kept)
+            std::string().swap(bytes_);
+    }
+
 private:
     template <class Unsigned>
     jute_writer& number(Unsigned value) {

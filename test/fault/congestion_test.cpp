@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <malloc.h>
 #include <memory>
 #include <string>
 #include <vector>
@@ -159,6 +160,32 @@ TEST_CASE("congestion: what cannot be sent waits in its queue, and goes on when 
         CHECK(all.in_order());
         CHECK(admin(patient_server().port()).data(path) == std::to_string(many - 1));
         CHECK(zk.counters().connects == 1);
+        co_await zk.close();
+    });
+}
+
+namespace {
+
+/// Of this process, in bytes.
+std::size_t heap_in_use() {
+    const auto info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+}  // namespace
+
+TEST_CASE("congestion: what a large request has taken is given back") {
+    client_options options = quiet_options("", steady_session_timeout);
+    in_both_ways(options, [](client& zk, stream_proxy&, std::string path) -> awaitable<void> {
+        co_await zk.set(path, std::string(50'000, 'x'));
+        co_await zk.set(path, "");
+        const std::size_t before = heap_in_use();
+        for (int i = 0; i < 3; ++i)
+            co_await zk.set(path, std::string(900'000, 'x'));
+        co_await zk.set(path, "");
+        const std::size_t after = heap_in_use();
+        WARN("bytes before: " << before << ", and after: " << after);
+        CHECK(after < before + 300'000);
         co_await zk.close();
     });
 }

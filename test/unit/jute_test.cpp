@@ -58,6 +58,20 @@ TEST_CASE("jute: lengths that cannot be") {
     }
 }
 
+TEST_CASE("jute: memory is given back once nothing is left in it") {
+    jute_writer writer;
+    writer.buffer(std::string(100'000, 'x'));
+    writer.release(1000);
+    CHECK(writer.bytes().size() == 100'004);
+    writer.clear();
+    CHECK(writer.capacity() >= 100'004);
+    writer.release(1'000'000);
+    CHECK(writer.capacity() >= 100'004);
+    writer.release(1000);
+    CHECK(writer.capacity() <= 1000);
+    CHECK(writer.int32(1).bytes().size() == 4);
+}
+
 TEST_CASE("operation form: each operation has its own") {
     CHECK(to_string(wire_op::get_data) == "getData");
     CHECK(to_string(wire_op::close_session) == "closeSession");
