@@ -127,7 +127,8 @@ private:
     }
 
     /// On another descriptor: one that was once waited on for writing would cause a spurious wake-up
-    /// with each wait for input.
+    /// with each wait for input. If the process has no more of them, that costs less than the
+    /// connection.
     template <class Function>
     void wait_writable(Function then) {
         error_code failed;
@@ -137,7 +138,11 @@ private:
         else if (writable_.assign(duplicate, failed); failed)
             ::close(duplicate);
         if (failed) {
-            boost::asio::post(socket_.get_executor(), [then, failed] { then(failed); });
+            socket_.async_wait(tcp::socket::wait_write,
+                               [self = shared_from_this(), then](const error_code& ec) {
+                                   if (!self->closed_)
+                                       then(ec);
+                               });
             return;
         }
         writable_.async_wait(boost::asio::posix::stream_descriptor::wait_write,

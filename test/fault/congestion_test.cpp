@@ -11,6 +11,8 @@
 #include <malloc.h>
 #include <memory>
 #include <string>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <vector>
 
 namespace corozk::testing::client_tests::congestion_test {
@@ -159,6 +161,44 @@ TEST_CASE("congestion: what cannot be sent waits in its queue, and goes on when 
         CHECK(all.with({}) == many);
         CHECK(all.in_order());
         CHECK(admin(patient_server().port()).data(path) == std::to_string(many - 1));
+        CHECK(zk.counters().connects == 1);
+        co_await zk.close();
+    });
+}
+
+namespace {
+
+/// While this exists, the process cannot open anything.
+class no_descriptors {
+public:
+    no_descriptors() {
+        REQUIRE(getrlimit(RLIMIT_NOFILE, &usual_) == 0);
+        rlimit none = usual_;
+        none.rlim_cur = 0;
+        REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    }
+    no_descriptors(const no_descriptors&) = delete;
+    no_descriptors& operator=(const no_descriptors&) = delete;
+    ~no_descriptors() { setrlimit(RLIMIT_NOFILE, &usual_); }
+
+private:
+    rlimit usual_{};
+};
+
+}  // namespace
+
+TEST_CASE("congestion: without another descriptor, too") {
+    client_options options = quiet_options("", steady_session_timeout);
+    in_both_ways(options, [](client& zk, stream_proxy& proxy, std::string path) -> awaitable<void> {
+        proxy.hold(direction::to_server, true);
+        auto none = std::make_unique<no_descriptors>();
+        CHECK(::dup(0) < 0);
+        flood all(zk, path, many);
+        co_await standstill(zk);
+        proxy.hold(direction::to_server, false);
+        co_await all.wait();
+        none.reset();
+        CHECK(all.with({}) == many);
         CHECK(zk.counters().connects == 1);
         co_await zk.close();
     });
