@@ -233,7 +233,8 @@ public:
      * are relative to the node, in arguments, results and events, and recipes work below it. The
      * session, its state, its statistics and its event loop are shared, and so are operations that
      * are not about paths: `connect`, `close`, `leave_session`, `add_auth`, `set_hosts`. Destroying
-     * it does not close the session; destroying the client that connected does.
+     * it does not close the session; destroying the client that connected does, and then `connect`
+     * fails with `errc::closed`.
      *
      * A client remembers each distinct path (some hundred bytes) as long as it lives.
      *

@@ -25,6 +25,8 @@ void session::close(user_call<> call, bool leaving) {
 
 void session::release() noexcept {
     heed_fork();
+    // A view may still be there, but nobody who would end another session.
+    ownerless_ = true;
     if (status().state == session_state::closed)
         return;
     begin_closing();

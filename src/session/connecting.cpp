@@ -87,7 +87,7 @@ error_code session::unusable_options() {
 void session::connect(user_call<> call) {
     call.ahead_of_copies();
     heed_fork();
-    if (agenda_.stopped() || closing_.active())
+    if (agenda_.stopped() || closing_.active() || ownerless_)
         return call.fail(errc::closed);
     if (connector_.open())
         return call.complete(error_code());

@@ -178,6 +178,7 @@ private:
     session_timers timers_;
     time_point last_look_{};                     ///< by `on_timer`
     time_point explain_at_ = time_point::max();  ///< in the log, why there is no server to use
+    bool ownerless_ = false;                     ///< the client was destroyed
     bool check_again_ = false;                   ///< whether the chroot exists
     client_counters counters_;
 

@@ -330,6 +330,22 @@ TEST_CASE("client below: its end does not end the session, that of the whole doe
     });
 }
 
+TEST_CASE("client below: without the client that it is a view of it does not connect") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client view = zk.below(path);
+        co_await zk.close();
+        co_await view.connect();
+        CHECK(zk.state() == session_state::connected);
+        { client whole = std::move(zk); }
+        // Which destroying has begun.
+        co_await view.close(as_tuple());
+        REQUIRE(view.state() == session_state::closed);
+        auto [ec] = co_await view.connect(as_tuple());
+        CHECK(ec == errc::closed);
+        CHECK(view.state() == session_state::closed);
+    });
+}
+
 TEST_CASE("client below: survives the loss of connections and of the session") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         client view = zk.below(path);
