@@ -23,7 +23,7 @@ namespace {
 constexpr const char* nowhere = "255.255.255.255:1";
 
 /// Where the C client begins to connect to before its socket is replaced. On a non-blocking socket
-/// this cannot fail at once.
+/// this cannot fail at once, unless the machine's loopback interface is down.
 constexpr const char* relayed = "127.0.0.1:1";
 
 // The C client's log callback has no context: messages belong to the handle this thread calls.
@@ -148,7 +148,12 @@ bool handle::open() const noexcept {
     }
 }
 
-int handle::open_socket() {
+int handle::open_socket(const std::string& elsewhere) {
+    const int descriptor = begin_to_connect(relayed);
+    return descriptor >= 0 ? descriptor : begin_to_connect(elsewhere);
+}
+
+int handle::begin_to_connect(const std::string& where) {
     // The C client compares addresses without their ports, so it would keep its connection. After
     // a failed send it has closed the socket, but not cleaned up: connecting again would leak a
     // partially read response.
@@ -156,7 +161,7 @@ int handle::open_socket() {
     fork_guard no_fork;
     call_scope scope(log_);
     failure_ = 0;
-    zoo_set_servers(zh_, relayed);
+    zoo_set_servers(zh_, where.c_str());
     int descriptor = -1;
     // After a failure the C client does nothing in the next call.
     for (int i = 0; i < 3 && !open(); ++i)

@@ -57,8 +57,11 @@ public:
     bool open() const noexcept;
 
     /// Opens a socket, whose place the caller takes at once (see `relay`): the C client never
-    /// connects anywhere. Drops the current connection. @return the descriptor, -1 on failure
-    int open_socket();
+    /// connects anywhere. Drops the current connection.
+    /// @param elsewhere a server that can be reached: it sees a connection that ends at once, if there
+    ///                  is no loopback interface (IPv6: "::1:2181", as the C client wants it)
+    /// @return the descriptor, -1 on failure
+    int open_socket(const std::string& elsewhere);
 
     /// Sends pings and detects timeouts.
     void look_after_session();
@@ -79,6 +82,7 @@ public:
     std::chrono::milliseconds negotiated_timeout() const noexcept;
 
 private:
+    int begin_to_connect(const std::string& where);
     handle(state_function changed, log_function log) noexcept;
     int interest();
 

@@ -76,9 +76,12 @@ void link::close() {
 
 /// The server has accepted the connection: the C client requests a session.
 bool link::start() {
-    int descriptor = client_->open_socket();
-    if (descriptor < 0)
+    int descriptor = client_->open_socket(server_);
+    if (descriptor < 0) {
+        given_up_ = "the C client cannot begin to connect, on this machine: " +
+                    client_->failure().message();
         return false;
+    }
     bool attached = relay_->attach(descriptor);
     client_->process(false, true);
     relay_->collect();

@@ -46,6 +46,7 @@ public:
     /// Starts to connect.
     void connect(const boost::asio::ip::tcp::endpoint& server, const std::string& name) {
         given_up_.clear();
+        server_ = server.address().to_string() + ":" + std::to_string(server.port());
         relay_->connect(server, name);
     }
 
@@ -127,6 +128,7 @@ private:
     std::vector<arrival>& inbox_;
     std::deque<operation*> sent_;         ///< in the order of their responses
     std::deque<operation*> credentials_;  ///< responses come as soon as the server has read them
+    std::string server_;                  ///< of this connection
     std::string given_up_;                ///< why, if this side has ended the connection
     bool fresh_ = true;                   ///< no session was established with this C client
     bool look_after_client_ = false;
