@@ -1,22 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <corozk/detail/export.hpp>
-#include <corozk/detail/initiate.hpp>
-#include <corozk/error.hpp>
-#include <corozk/watch_types.hpp>
-
-#include <memory>
-#include <string>
-#include <utility>
+#include <corozk/watch.hpp>
 
 namespace corozk {
-
-namespace detail {
-class user_persistent_watch;
-COROZK_DECL boost::asio::any_io_executor executor_of(
-    const std::shared_ptr<user_persistent_watch>& w) noexcept;
-}  // namespace detail
 
 /**
  * @brief A watch that `client::add_watch` has set at the server, and that reports every change
@@ -33,22 +20,12 @@ COROZK_DECL boost::asio::any_io_executor executor_of(
  *
  * @executor As `client`.
  */
-class COROZK_DECL persistent_watch {
+class COROZK_DECL persistent_watch : public detail::any_watch {
 public:
-    /// An empty watch: `next` fails with `zk_errc::no_watcher`.
-    persistent_watch() noexcept;
-    /// Made by the client.
-    explicit persistent_watch(std::shared_ptr<detail::user_persistent_watch> impl) noexcept;
-    persistent_watch(persistent_watch&&) noexcept;
-    persistent_watch& operator=(persistent_watch&&) noexcept;
-    ~persistent_watch();
-
-    using executor_type = boost::asio::any_io_executor;
-
-    executor_type get_executor() const noexcept { return detail::executor_of(impl_); }
-
-    /** @brief Whether events may still arrive, or have arrived and were not retrieved by `next`. */
-    bool pending() const noexcept;
+    persistent_watch() noexcept = default;  ///< Empty: `next` fails with `zk_errc::no_watcher`.
+    explicit persistent_watch(
+        std::shared_ptr<detail::user_watch> impl) noexcept  ///< Made by the client.
+        : any_watch(std::move(impl)) {}
 
     /**
      * @brief Waits for the next event.
@@ -64,18 +41,8 @@ public:
      */
     template <class Token = default_token>
     auto next(Token&& token = Token{}) {
-        return detail::initiate<&start_next>(
-            detail::call_site("persistent_watch.next", path()), impl_, std::forward<Token>(token));
+        return next_event("persistent_watch.next", std::forward<Token>(token));
     }
-
-    /** @brief The watched path. */
-    std::string path() const;
-
-private:
-    static void start_next(const std::shared_ptr<detail::user_persistent_watch>&,
-                           detail::any_handler<void(error_code, watch_event)>);
-
-    std::shared_ptr<detail::user_persistent_watch> impl_;
 };
 
 }  // namespace corozk

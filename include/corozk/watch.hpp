@@ -13,8 +13,43 @@
 namespace corozk {
 
 namespace detail {
+
 class user_watch;
-COROZK_DECL boost::asio::any_io_executor executor_of(const std::shared_ptr<user_watch>& w) noexcept;
+
+/// Base of `watch` and `persistent_watch`.
+class COROZK_DECL any_watch {
+public:
+    using executor_type = boost::asio::any_io_executor;
+
+    executor_type get_executor() const noexcept;
+
+    /** @brief Whether events may still arrive, or have arrived and were not retrieved by `next`. */
+    bool pending() const noexcept;
+
+    /** @brief The watched path. */
+    std::string path() const;
+
+protected:
+    any_watch() noexcept = default;
+    explicit any_watch(std::shared_ptr<user_watch> impl) noexcept : impl_(std::move(impl)) {}
+    any_watch(any_watch&&) noexcept = default;
+    any_watch& operator=(any_watch&& other) noexcept;
+    ~any_watch();
+
+    template <class Token>
+    auto next_event(const char* operation, Token&& token) {
+        return initiate<&start_next>(call_site(operation, path()),
+                                     callee(get_executor(), impl_),
+                                     std::forward<Token>(token));
+    }
+
+private:
+    static void start_next(const std::shared_ptr<user_watch>&,
+                           any_handler<void(error_code, watch_event)>);
+
+    std::shared_ptr<user_watch> impl_;
+};
+
 }  // namespace detail
 
 /**
@@ -26,21 +61,11 @@ COROZK_DECL boost::asio::any_io_executor executor_of(const std::shared_ptr<user_
  *
  * @executor As `client`.
  */
-class COROZK_DECL watch {
+class COROZK_DECL watch : public detail::any_watch {
 public:
-    /// An empty watch: `next` fails with `zk_errc::no_watcher`.
-    watch() noexcept;
-    explicit watch(std::shared_ptr<detail::user_watch> impl) noexcept;  ///< Made by the client.
-    watch(watch&&) noexcept;
-    watch& operator=(watch&&) noexcept;
-    ~watch();
-
-    using executor_type = boost::asio::any_io_executor;
-
-    executor_type get_executor() const noexcept { return detail::executor_of(impl_); }
-
-    /** @brief Whether an event may still arrive, or has arrived and was not retrieved by `next`. */
-    bool pending() const noexcept;
+    watch() noexcept = default;  ///< An empty watch: `next` fails with `zk_errc::no_watcher`.
+    explicit watch(std::shared_ptr<detail::user_watch> impl) noexcept  ///< Made by the client.
+        : any_watch(std::move(impl)) {}
 
     /**
      * @brief Waits for the event.
@@ -55,18 +80,8 @@ public:
      */
     template <class Token = default_token>
     auto next(Token&& token = Token{}) {
-        return detail::initiate<&start_next>(
-            detail::call_site("watch.next", path()), impl_, std::forward<Token>(token));
+        return next_event("watch.next", std::forward<Token>(token));
     }
-
-    /** @brief The watched path. */
-    std::string path() const;
-
-private:
-    static void start_next(const std::shared_ptr<detail::user_watch>&,
-                           detail::any_handler<void(error_code, watch_event)>);
-
-    std::shared_ptr<detail::user_watch> impl_;
 };
 
 }  // namespace corozk

@@ -84,7 +84,7 @@ void submit_watching(const session_ptr& s,
                      Convert convert) {
     if (!acceptable(s, name, path, path_problem(path), handler))
         return;
-    auto node = std::make_shared<user_watch>(s, path, kind, code == op_code::get_config);
+    auto node = std::make_shared<user_single_watch>(s, path, kind, code == op_code::get_config);
     start_operation(
         s,
         code,

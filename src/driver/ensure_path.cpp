@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/ensure_path.hpp"
 
-#include "driver/request.hpp"
 #include "operation/path.hpp"
 
 namespace corozk::detail {
@@ -9,7 +8,7 @@ namespace corozk::detail {
 namespace {
 
 /// "/" always exists, unless the chroot was deleted.
-task<error_code> look_for_root(port& p, const user_call<>* call) {
+task<error_code> look_for_root(port& p, const unfinished_call* call) {
     for (;;) {
         request exists(p, op_code::exists, "/");
         exists.only_for(call);
@@ -26,7 +25,7 @@ task<error_code> ensure_path(port& p,
                              std::string path,
                              acl entries,
                              create_mode mode,
-                             const user_call<>* call) {
+                             const unfinished_call* call) {
     // Ascend to the deepest ancestor that exists, then create downwards, so that permissions on the
     // nodes above it do not matter.
     if (path == "/")
@@ -71,6 +70,29 @@ task<error_code> ensure_path(port& p,
     }
     // Even a child of the root cannot be created: the chroot is missing.
     co_return missing.empty() ? error_code() : make_error_code(errc::chroot_missing);
+}
+
+task<error_code> create_with_parents(port& p, request& creation, create_mode parents) {
+    for (;;) {
+        error_code ec = co_await creation;
+        if (ec != zk_errc::no_node)
+            co_return ec;
+        std::string path = creation.path;
+        acl entries = creation.entries;
+        if (creation.code == op_code::multi) {
+            const std::size_t failed = creation.failed_step();
+            if (failed == creation.results.size() ||
+                creation.steps[failed].kind != transaction::step_kind::create)
+                co_return ec;
+            path = creation.steps[failed].path;
+            entries = creation.steps[failed].entries;
+        }
+        path.resize(parent_path(path).size());
+        ec = co_await ensure_path(p, std::move(path), std::move(entries), parents, creation.call());
+        if (ec)
+            co_return ec;
+        creation.renew();
+    }
 }
 
 }  // namespace corozk::detail

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "driver/port.hpp"
-#include "driver/user_call.hpp"
+#include "driver/request.hpp"
 #include <corozk/types.hpp>
 
 #include <string>
@@ -16,6 +15,15 @@ task<error_code> ensure_path(port& p,
                              std::string path,
                              acl entries,
                              create_mode mode = create_mode::container,
-                             const user_call<>* call = nullptr);
+                             const unfinished_call* call = nullptr);
+
+/// Sends a create, or a transaction. When a create has failed because its parent is missing, which
+/// means that nothing was applied, creates the missing ancestors, as above and with the ACL of the
+/// new node, and sends the request again. Nothing more is sent once the call that the request is
+/// `only_for` is over.
+/// @return the error of the request, or why the ancestors could not be created
+task<error_code> create_with_parents(port& p,
+                                     request& creation,
+                                     create_mode parents = create_mode::container);
 
 }  // namespace corozk::detail

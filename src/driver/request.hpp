@@ -39,6 +39,21 @@ public:
     void only_for(const unfinished_call* call) noexcept { call_ = call; }
 
     void only_for_call_of(const request& other) noexcept { call_ = other.call_; }
+    const unfinished_call* call() const noexcept { return call_; }
+
+    /// The step of a transaction that has failed; the number of results if none has.
+    std::size_t failed_step() const noexcept {
+        std::size_t failed = 0;
+        while (failed < results.size() && results[failed].error != error)
+            ++failed;
+        return failed;
+    }
+
+    /// To be sent again, after it has finished. A watch has to be attached again.
+    void renew() noexcept {
+        state = progress::idle;
+        record = stat();
+    }
 
     /// Queues it without waiting for the response.
     void send() noexcept {

@@ -38,7 +38,6 @@ public:
                                        std::shared_ptr<boost::asio::ssl::context> context,
                                        std::string name);
 
-    stream() = default;
     stream(const stream&) = delete;
     stream& operator=(const stream&) = delete;
     virtual ~stream() = default;
@@ -76,6 +75,13 @@ public:
     const std::string& problem() const noexcept { return problem_; }
 
 protected:
+    explicit stream(callback ready) : ready_(std::move(ready)) {}
+
+    void notify() {
+        if (!closed_)
+            ready_();
+    }
+
     void end(std::string problem) {
         if (!ended_)
             problem_ = std::move(problem);
@@ -86,8 +92,10 @@ protected:
     bool connected_ = false;
     bool shaking_hands_ = false;
     bool input_ = false;
+    bool closed_ = false;
 
 private:
+    callback ready_;
     bool ended_ = false;
     std::string problem_;
 };

@@ -22,7 +22,7 @@ using boost::system::error_code;
 class tcp_stream final : public stream, public std::enable_shared_from_this<tcp_stream> {
 public:
     tcp_stream(const boost::asio::any_io_executor& executor, callback ready)
-        : socket_(executor), writable_(executor), ready_(std::move(ready)) {}
+        : stream(std::move(ready)), socket_(executor), writable_(executor) {}
 
     void connect(const endpoint& server) override {
         error_code failed;
@@ -106,11 +106,6 @@ public:
     }
 
 private:
-    void notify() {
-        if (!closed_)
-            ready_();
-    }
-
     static socklen_t addrlen(const endpoint& server) {
         return static_cast<socklen_t>(server.size());
     }
@@ -191,10 +186,8 @@ private:
 
     tcp::socket socket_;
     boost::asio::posix::stream_descriptor writable_;
-    callback ready_;
     std::vector<unsigned char> unsent_;
     bool waiting_ = false;
-    bool closed_ = false;
 };
 
 }  // namespace

@@ -107,9 +107,9 @@ public:
                callback ready,
                std::shared_ptr<ssl::context> context,
                std::string name)
-        : context_(std::move(context)),
+        : stream(std::move(ready)),
+          context_(std::move(context)),
           stream_(executor, *context_),
-          ready_(std::move(ready)),
           name_(std::move(name)) {
         // Certificates, and the extension that names the server, have no final dot.
         if (name_.ends_with('.'))
@@ -190,11 +190,6 @@ public:
 
 private:
     static constexpr std::size_t enough = 256UL * 1024;
-
-    void notify() {
-        if (!closed_)
-            ready_();
-    }
 
     void shake_hands() {
         if (closed_)
@@ -298,7 +293,6 @@ private:
 
     std::shared_ptr<ssl::context> context_;
     ssl::stream<tcp::socket> stream_;
-    callback ready_;
     std::string name_;
     std::string refusal_;  ///< of the server's certificate
     std::array<unsigned char, 16384> received_;
@@ -308,7 +302,6 @@ private:
     std::vector<unsigned char> sending_;
     std::vector<unsigned char> unsent_;
     bool reading_ = false;
-    bool closed_ = false;
 };
 
 }  // namespace

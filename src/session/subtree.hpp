@@ -11,56 +11,73 @@
 
 namespace corozk::detail {
 
-class session;
-
 /// A part of a session's tree, for a client or for some of its recipes: the paths of requests are made
 /// absolute here, those of results and events relative. It has drivers and services of its own, and is
 /// owned by the session.
 class subtree final : public session_view {
 public:
     /// @param made_it the client that uses it has made the session, and ends it
-    subtree(session& whole, std::string prefix, bool made_it)
+    subtree(session_view& whole, std::string prefix, bool made_it)
         : whole_(whole), root_(std::move(prefix)), made_it_(made_it) {}
     ~subtree() { abandon(); }
 
     /// The execution context is being destroyed.
     void abandon() noexcept { destroy_drivers(); }
 
-    void connect(user_call<> call) override;
-    void close(user_call<> call, bool leaving) override;
-    void next_state(const session_status& seen, user_call<session_status> call) override;
-    void add_auth(auth_info auth) override;
-    error_code set_hosts(const std::string& hosts) override;
-    client_counters snapshot() const override;
-    session_credentials credentials() const override;
-    const client_options& options() const noexcept override;
-    const session_status& look() override;
-    void release() noexcept override;
-    std::shared_ptr<session_view> below(std::string_view path) override;
+    void connect(user_call<> call) override { whole_.connect(std::move(call)); }
+    void close(user_call<> call, bool leaving) override { whole_.close(std::move(call), leaving); }
+    void next_state(const session_status& seen, user_call<session_status> call) override {
+        whole_.next_state(seen, std::move(call));
+    }
+    void add_auth(auth_info auth) override { whole_.add_auth(std::move(auth)); }
+    error_code set_hosts(const std::string& hosts) override { return whole_.set_hosts(hosts); }
+    client_counters snapshot() const override { return whole_.snapshot(); }
+    session_credentials credentials() const override { return whole_.credentials(); }
+    const client_options& options() const noexcept override { return whole_.options(); }
+    const session_status& look() override { return whole_.look(); }
+    void release() noexcept override {
+        if (made_it_)
+            whole_.release();
+    }
+    std::shared_ptr<session_view> below(std::string_view path) override {
+        return whole_.below(root_.absolute(path));
+    }
 
     // port
-    void start(operation& op) noexcept override;
-    bool withdraw(operation& op) noexcept override;
-    void defer(deferred& d) noexcept override;
-    void complete(completion handler) override;
-    void start_timer(timer_node& timer, time_point when) noexcept override;
-    time_point now() const noexcept override;
-    const session_status& status() const noexcept override;
-    time_point expiry_deadline() const noexcept override;
-    std::shared_ptr<void> keep_alive() noexcept override;
-    void subscribe(session_observer& observer) noexcept override;
-    void watch_dropped(watch_kind kind, const std::string& path) noexcept override;
-    std::string new_guid() override;
-    client_counters& counters() noexcept override;
-    std::size_t max_request_size() const noexcept override;
-    boost::asio::any_io_executor executor() const override;
-    bool logs(log_level level) const noexcept override;
-    void log(log_level level, std::string_view text) noexcept override;
-    port& whole() noexcept override;
+    void start(operation& op) noexcept override {
+        root_.enter(op);
+        whole_.start(op);
+    }
+    bool withdraw(operation& op) noexcept override {
+        const bool withdrawn = whole_.withdraw(op);
+        if (withdrawn)
+            path_root::leave(op);
+        return withdrawn;
+    }
+    void defer(deferred& d) noexcept override { whole_.defer(d); }
+    void complete(completion handler) override { whole_.complete(std::move(handler)); }
+    void start_timer(timer_node& timer, time_point when) noexcept override {
+        whole_.start_timer(timer, when);
+    }
+    time_point now() const noexcept override { return whole_.now(); }
+    const session_status& status() const noexcept override { return whole_.status(); }
+    time_point expiry_deadline() const noexcept override { return whole_.expiry_deadline(); }
+    std::shared_ptr<void> keep_alive() noexcept override { return whole_.keep_alive(); }
+    void subscribe(session_observer& observer) noexcept override { whole_.subscribe(observer); }
+    void watch_dropped(watch_kind kind, const std::string& path) noexcept override {
+        whole_.watch_dropped(kind, root_.absolute(path));
+    }
+    std::string new_guid() override { return whole_.new_guid(); }
+    client_counters& counters() noexcept override { return whole_.counters(); }
+    std::size_t max_request_size() const noexcept override { return whole_.max_request_size(); }
+    boost::asio::any_io_executor executor() const override { return whole_.executor(); }
+    bool logs(log_level level) const noexcept override { return whole_.logs(level); }
+    void log(log_level level, std::string_view text) noexcept override { whole_.log(level, text); }
+    port& whole() noexcept override { return whole_; }
     std::string absolute(std::string path) const override { return root_.absolute(path); }
 
 private:
-    session& whole_;
+    session_view& whole_;
     const path_root root_;
     const bool made_it_;
 };

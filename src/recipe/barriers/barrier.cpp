@@ -92,16 +92,13 @@ task<> set_driver(std::shared_ptr<barrier_impl> self, any_handler<void(error_cod
     retry attempts(p);
     while (!call.over()) {
         request create(p, op_code::create, self->path());
+        create.only_for(&call.users_call());
         create.data = guid;
         create.entries = self->options.acl;
         if (self->options.bound_to_session)
             create.mode = create_mode::ephemeral;
-        error_code ec = co_await create;
-        if (ec == zk_errc::no_node) {
-            ec = co_await ensure_path(p, std::string(parent_path(self->path())), self->options.acl);
-            if (ec && !retry(p).again(ec))
-                call.fail(ec);
-        } else if (ec == zk_errc::node_exists && attempts.doubtful()) {
+        error_code ec = co_await create_with_parents(p, create);
+        if (ec == zk_errc::node_exists && attempts.doubtful()) {
             request look(p, op_code::get, self->path());
             ec = co_await read_forward(p, look);
             if (retry(p).again(ec) || ec == zk_errc::no_node)

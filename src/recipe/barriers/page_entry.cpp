@@ -23,7 +23,7 @@ task<error_code> page_entry::come_in(const waiting_call<>& call, bool& again) {
         error_code ec = co_await tidy();
         if (ec || call.over())
             co_return ec;
-        ec = co_await make(again);
+        ec = co_await make(call, again);
         if (ec || again || nodes_.generation == 0 || call.over())
             co_return ec;
     }
@@ -83,21 +83,18 @@ task<error_code> page_entry::tidy() {
 
 /// Creates the member's node, unless that of an earlier session is still there: then waits for its
 /// deletion.
-task<error_code> page_entry::make(bool& again) {
+task<error_code> page_entry::make(const waiting_call<>& call, bool& again) {
     if (predecessor_watch_.armed())
         co_return error_code();
     const std::uint64_t generation = nodes_.client.status().generation;
     request create(nodes_.client, op_code::create, nodes_.own, generation);
     create.mode = create_mode::ephemeral;
     create.entries = nodes_.entries;
-    error_code ec = co_await create;
+    create.only_for(&call.users_call());
+    error_code ec = co_await create_with_parents(nodes_.client, create, nodes_.parents);
     retry attempt(nodes_.client);
     if (!ec) {
         nodes_.generation = generation;
-    } else if (ec == zk_errc::no_node) {
-        again = true;
-        co_return co_await ensure_path(
-            nodes_.client, nodes_.parent, nodes_.entries, nodes_.parents);
     } else if (ec == zk_errc::node_exists) {
         request look(nodes_.client, op_code::get, nodes_.own, generation);
         look.attach(predecessor_watch_);

@@ -29,7 +29,7 @@ public:
 
 private:
     task<error_code> tidy();
-    task<error_code> make(bool& again);
+    task<error_code> make(const waiting_call<>& call, bool& again);
     task<error_code> create_ready();
 
     page_nodes& nodes_;

@@ -12,7 +12,7 @@ namespace detail {
 
 void configuration_writer::publish(std::string data, std::unique_ptr<pending_call<>> call) {
     constexpr std::size_t overhead = 1024;
-    if (data.size() + path_.size() + overhead > port_.max_request_size()) {
+    if (data.size() + path().size() + overhead > port_.max_request_size()) {
         return call->fail(errc::too_large);
     }
     port_.spawn(run(shared_from_this(), std::move(data), std::move(call)));
@@ -31,7 +31,7 @@ task<error_code> configuration_writer::write(std::string data, const pending_cal
     retry attempts(port_, while_reachable);
     std::int64_t seen = 0;  // the mzxid on which the attempt with unknown outcome was based
     for (;;) {
-        request get(port_, op_code::get, path_);
+        request get(port_, op_code::get, path());
         error_code ec = co_await get;
         const bool doubtful = attempts.doubtful();
         if (retry(port_, doubtful ? until_closed : while_reachable).again(ec))
@@ -50,17 +50,16 @@ task<error_code> configuration_writer::write(std::string data, const pending_cal
         if (!call.waiting())
             co_return boost::asio::error::operation_aborted;
         seen = missing ? 0 : get.record.mzxid;
-        request write(port_, missing ? op_code::create : op_code::set, path_);
+        request write(port_, missing ? op_code::create : op_code::set, path());
         write.data = data;
         write.entries = entries_;
         write.version = get.record.version;
-        ec = co_await write;
+        write.only_for(&call.users_call());
+        if (missing)
+            ec = co_await create_with_parents(port_, write);
+        else
+            ec = co_await write;
         const bool again = attempts.again(ec);
-        if (missing && ec == zk_errc::no_node) {
-            ec = co_await ensure_path(port_, std::string(parent_path(path_)), entries_);
-            if (!ec || retry(port_, while_reachable).again(ec))
-                continue;
-        }
         bool moved =
             ec == zk_errc::bad_version || ec == zk_errc::node_exists || ec == zk_errc::no_node;
         if (attempts.doubtful() && ec == errc::closed)

@@ -25,10 +25,11 @@ class configuration_writer final : public recipe_core,
                                    public std::enable_shared_from_this<configuration_writer> {
 public:
     configuration_writer(port& p, std::string path, acl entries)
-        : recipe_core(p), wake_(p), path_(std::move(path)), entries_(std::move(entries)) {}
+        : recipe_core(p, "configuration", std::move(path)),
+          wake_(p),
+          entries_(std::move(entries)) {}
 
     signal& wake() noexcept { return wake_; }
-    bool path_is_good() const { return detail::path_is_good(port_, "configuration", path_); }
     void publish(std::string data, std::unique_ptr<pending_call<>> call);
 
 private:
@@ -38,7 +39,6 @@ private:
     task<error_code> write(std::string data, const pending_call<>& call);
 
     signal wake_;
-    std::string path_;
     acl entries_;
 };
 
@@ -53,14 +53,12 @@ public:
                        std::string path,
                        configuration_options options,
                        configuration_layout layout)
-        : recipe_core(p),
+        : recipe_core(p, "configuration", std::move(path)),
           wake_(p),
-          path_(std::move(path)),
           options_(std::move(options)),
           layout_(layout) {}
 
     signal& wake() noexcept { return wake_; }
-    bool path_is_good() const { return detail::path_is_good(port_, "configuration", path_); }
     configuration_version current() const { return latest_; }
 
     void next(std::uint64_t seen, std::unique_ptr<call_type> call);
@@ -122,13 +120,12 @@ private:
     task<bool> remove_version(std::string version_path, const transaction& guard);
     task<> remove_old();
 
-    std::string at(std::string_view name) const { return join_path(path_, name); }
+    std::string at(std::string_view name) const { return join_path(path(), name); }
     create_options how(create_mode mode = create_mode::persistent) const noexcept {
         return {.mode = mode, .acl = &options_.acl};
     }
 
     signal wake_;
-    std::string path_;
     configuration_options options_;
     configuration_layout layout_;
     std::optional<local_copy> copy_;  ///< while the reader runs

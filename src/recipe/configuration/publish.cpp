@@ -18,23 +18,14 @@ namespace {
 
 constexpr std::size_t publish_overhead = 1024;
 
-/// The step that failed.
-std::size_t failed_step(const request& multi) {
-    std::size_t i = 0;
-    while (i < multi.results.size() && multi.results[i].error != multi.error)
-        ++i;
-    return i;
-}
-
 }  // namespace
 
 error_code configuration_core::problem_of(const configuration_parts& parts) const {
     for (const auto& [name, data] : parts) {
         if (!good_part_name(layout_, name))
-            return port_.reject(
-                errc::bad_path, "configuration ", path_, ": no name of a part: \"", name, "\"");
+            return reject(errc::bad_path, "no name of a part: \"", name, "\"");
         // Besides the part: paths, the check of the writer, a version's parent.
-        std::size_t size = data.size() + name.size() + 2 * path_.size() + publish_overhead;
+        std::size_t size = data.size() + name.size() + 2 * path().size() + publish_overhead;
         if (size > port_.max_request_size())
             return errc::too_large;
     }
@@ -102,7 +93,7 @@ task<error_code> configuration_core::begin_ready(ready_publication& mine) {
             steps.erase(at(ready_name));
         request multi(port_, steps, mine.generation);
         mine.untouched = with_ready;
-        error_code ec = co_await multi;
+        error_code ec = co_await create_with_parents(port_, multi);
         retry attempt(port_, mine.generation, in_session_while_reachable);
         const bool again = attempt.again(ec);
         mine.perhaps_writer = mine.perhaps_writer || !ec || attempt.doubtful();
@@ -110,7 +101,7 @@ task<error_code> configuration_core::begin_ready(ready_publication& mine) {
             co_return ec;
         if (again)
             continue;
-        std::size_t failed = failed_step(multi);
+        std::size_t failed = multi.failed_step();
         if (ec == zk_errc::node_exists && failed == 0) {
             request writer(port_, op_code::get, at(writer_name), mine.generation);
             ec = co_await writer;
@@ -127,11 +118,6 @@ task<error_code> configuration_core::begin_ready(ready_publication& mine) {
         if (ec == zk_errc::no_node && failed == 1) {
             with_ready = false;
             continue;
-        }
-        if (ec == zk_errc::no_node) {
-            ec = co_await ensure_path(port_, path_, options_.acl);
-            if (!ec || attempt.again(ec))
-                continue;
         }
         co_return ec;
     }
@@ -176,7 +162,7 @@ task<configuration_core::progress> configuration_core::apply(const transaction& 
         made.again = attempt.again(made.error);
         made.changed = made.changed || !made.error || attempt.doubtful();
         if (made.error) {
-            made.guarded = !made.again && failed_step(multi) < guard.size();
+            made.guarded = !made.again && multi.failed_step() < guard.size();
             break;
         }
     }
@@ -188,7 +174,7 @@ task<error_code> configuration_core::write_ready(const configuration_parts& part
                                                  ready_publication& mine) {
     for (;;) {
         name_set present;
-        error_code ec = co_await list(path_, mine.generation, present);
+        error_code ec = co_await list(path(), mine.generation, present);
         if (ec)
             co_return ec;
         transaction steps;
@@ -319,16 +305,10 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
         steps.create(version_path, std::string(), how());
         steps.create(writer, std::string(), how(create_mode::ephemeral));
         request multi(port_, steps, generation);
-        error_code ec = co_await multi;
+        error_code ec = co_await create_with_parents(port_, multi);
         if (!ec || ec == zk_errc::node_exists)
             break;  // the name is unique
-        retry attempt(port_, generation, in_session_while_reachable);
-        if (attempt.again(ec))
-            continue;
-        if (ec != zk_errc::no_node)
-            co_return ec;
-        ec = co_await ensure_path(port_, at("versions"), options_.acl);
-        if (ec && !attempt.again(ec))
+        if (!retry(port_, generation, in_session_while_reachable).again(ec))
             co_return ec;
     }
     error_code ec = co_await fill_version(version_path, parts, generation);
@@ -351,7 +331,7 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
         if (attempts.again(ec))
             continue;
         // While `.writer` exists no attempt has been applied.
-        bool undone = failed_step(multi) == 1;
+        bool undone = multi.failed_step() == 1;
         if (attempts.doubtful() && !undone) {
             // It names this version, or never did, or has been changed since.
             request get(port_, op_code::get, at("current"));

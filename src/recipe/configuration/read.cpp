@@ -60,7 +60,7 @@ void configuration_core::answer_calls() {
 void configuration_core::start_reader() {
     if (copy_ || stopped())
         return;
-    copy_.emplace(port_, path_, every_level);
+    copy_.emplace(port_, path(), every_level);
     copy_->owe();
     port_.spawn(run_reader(shared_from_this()));
 }
@@ -112,7 +112,7 @@ task<> configuration_core::read_versions() {
             // The new server may lag behind the previous one.
             synced = status.revision;
             reading_in_ = status.generation;
-            request sync(port_, op_code::sync, path_, reading_in_);
+            request sync(port_, op_code::sync, path(), reading_in_);
             error_code ec = co_await sync;
             if (ec == zk_errc::throttled)
                 synced = 0;
@@ -156,7 +156,7 @@ task<error_code> configuration_core::look_ready(watch_node& ready, watch_node& w
     request ready_before(port_, op_code::exists, at(ready_name), reading_in_);
     request writer_there(port_, op_code::exists, at(writer_name), reading_in_);
     request ready_after(port_, op_code::exists, at(ready_name), reading_in_);
-    request listing(port_, op_code::children, path_, reading_in_);
+    request listing(port_, op_code::children, path(), reading_in_);
     ready_before.attach(ready);
     writer_there.attach(writer);
     ready_before.send();
@@ -175,7 +175,7 @@ task<error_code> configuration_core::look_ready(watch_node& ready, watch_node& w
         std::vector<std::string> names = part_names(listing.names);
         configuration_parts parts;
         stat now;
-        error_code ec = co_await read_parts(path_, std::move(names), parts, &now);
+        error_code ec = co_await read_parts(path(), std::move(names), parts, &now);
         if (ec == zk_errc::no_node || (!ec && now.czxid != ready_before.record.czxid))
             co_return make_error_code(zk_errc::bad_version);
         if (!ec)
@@ -281,7 +281,7 @@ task<error_code> configuration_core::read_parts(std::string parent,
 task<error_code> configuration_core::read_nodes(std::vector<read_set::item> reads,
                                                 std::vector<read_result>& results) {
     if (!one_by_one_) {
-        request snapshot(port_, op_code::read_all, path_, reading_in_);
+        request snapshot(port_, op_code::read_all, path(), reading_in_);
         snapshot.reads = std::move(reads);
         error_code ec = co_await snapshot;
         results = std::move(snapshot.read_results);

@@ -200,7 +200,7 @@ void contention_queue::listed(const operation& answer) {
         view_.listing_failed();
         if (ec == zk_errc::throttled)
             return wake();
-        if (is_recoverable(ec) || ec == errc::not_connected || is_session_lost(ec))
+        if (fault_of(ec) != fault::refused)
             return;
         // Not permitted to list: no contender can ever be granted.
         return abandon_waiting(ec);
@@ -219,7 +219,7 @@ task<> contention_queue::read_limit() {
         abandon_waiting(errc::bad_option, found.value);
     } else {
         view_.limit().not_answered();
-        if (!is_session_lost(ec) && ec != errc::not_connected)
+        if (fault_of(ec) == fault::refused)
             abandon_waiting(ec);
     }
     driver_ended();

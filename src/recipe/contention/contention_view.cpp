@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/contention/contention_view.hpp"
 
+#include "recipe/toolkit/retry.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -325,9 +327,7 @@ void contention_view::forget_remote() noexcept {
 
 void contention_view::announcement_failed(const error_code& ec) noexcept {
     // Otherwise the next one has left, the limit has changed, or there is no connection.
-    bool for_good = ec != zk_errc::no_node && ec != zk_errc::bad_version && !is_recoverable(ec) &&
-                    ec != errc::not_connected;
-    if (for_good)
+    if (fault_of(ec) == fault::refused && ec != zk_errc::no_node && ec != zk_errc::bad_version)
         announcement_.possible = false;  // not again for each release
 }
 

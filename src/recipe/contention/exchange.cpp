@@ -39,9 +39,10 @@ task<error_code> contention_queue::exchange_node(contender_ptr c,
             steps.erase(old_path, old.record.version);
             request multi(port_, steps, c->session);
             ec = co_await multi;
-            if (is_outcome_unknown(ec))
-                perhaps_done = true;
-            if (ec == zk_errc::bad_version || retry(port_, c->session).again(ec))
+            retry attempt(port_, c->session);
+            const bool again = attempt.again(ec);
+            perhaps_done = perhaps_done || attempt.doubtful();
+            if (again || ec == zk_errc::bad_version)
                 continue;
         }
         // The new name is unique.
@@ -130,9 +131,10 @@ task<> contention_queue::leave_place(contender_ptr c, contender_ptr heir) {
         request last(port_, op_code::erase, c->path(), c->session);
         last.version = old.record.version;
         ec = co_await last;
-        if (is_outcome_unknown(ec))
-            c->erase_unknown = true;
-        if (ec == zk_errc::bad_version || retry(port_, c->session).again(ec))
+        retry attempt(port_, c->session);
+        const bool again = attempt.again(ec);
+        c->erase_unknown = c->erase_unknown || attempt.doubtful();
+        if (again || ec == zk_errc::bad_version)
             continue;
         erased(*c, last);
         break;

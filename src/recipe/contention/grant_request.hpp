@@ -3,6 +3,7 @@
 
 #include "recipe/contention/contention_queue.hpp"
 #include "recipe/toolkit/inner_call.hpp"
+#include "recipe/toolkit/retry.hpp"
 
 #include <memory>
 #include <string>
@@ -25,6 +26,11 @@ public:
     ~grant_request() {
         if (!done())
             abandon(boost::asio::error::operation_aborted);
+    }
+
+    /// Whether to make another one after such a failure.
+    static bool worth_another(const error_code& ec) noexcept {
+        return ec == errc::ownership_lost || ec == zk_errc::not_read_only || is_transient(ec);
     }
 
     bool done() const noexcept { return call_.done(); }

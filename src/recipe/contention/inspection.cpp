@@ -54,26 +54,18 @@ task<error_code> survey(port& p,
                         const contention_settings& settings,
                         const std::vector<std::string>& kinds,
                         contention_survey& found) {
-    if (error_code ec = co_await catch_up(p, settings.parent))
-        co_return ec;
-    request parent(p, op_code::get, settings.parent);
-    if (settings.initial_limit > 0)
-        parent.send();
     auto ours = [&settings](std::string_view name) { return bool(settings.names.parse(name)); };
     std::map<std::string, node_view> nodes;
     error_code ec = co_await read_children(p, settings.parent, nodes, ours);
     found.limit = std::max(settings.initial_limit, settings.fixed_limit);
-    if (settings.initial_limit > 0) {
-        error_code read = co_await parent;
-        if (!ec)
-            ec = may_lag(p, parent) ? make_error_code(zk_errc::connection_loss) : read;
-        if (!read && !parent.answer.empty()) {
-            auto limit = parse_limit(parent.answer);
-            if (limit)
-                found.limit = *limit;
-            if (!limit && !ec)
-                ec = errc::foreign_data;
-        }
+    if (!ec && settings.initial_limit > 0) {
+        request parent(p, op_code::get, settings.parent);
+        ec = co_await read_forward(p, parent);
+        auto limit = parse_limit(parent.answer);
+        if (limit)
+            found.limit = *limit;
+        else if (!ec && !parent.answer.empty())
+            ec = errc::foreign_data;
     }
     // The parent does not exist: there are no contenders.
     if (ec)

@@ -120,7 +120,7 @@ void contention_queue::handed_over(contender& from,
         return;
     if (answer.error && !is_session_lost(answer.error)) {
         // Not permitted, for example because the next node may not be read: delete it separately.
-        if (is_outcome_unknown(answer.error))
+        if (fault_of(answer.error) == fault::unknown)
             from.erase_unknown = true;
         else if (to.empty())
             view_.announcement_failed(answer.error);
@@ -142,9 +142,9 @@ void contention_queue::erased(contender& c, operation& answer) {
     if (c.state != stage::releasing)
         return;
     error_code result = answer.error;
-    if (retry(port_, c.session).again(result)) {
-        if (is_outcome_unknown(result))
-            c.erase_unknown = true;
+    retry attempt(port_, c.session);
+    if (attempt.again(result)) {
+        c.erase_unknown = c.erase_unknown || attempt.doubtful();
         return erase(c);
     }
     if (result == zk_errc::no_node) {

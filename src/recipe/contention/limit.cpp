@@ -59,10 +59,11 @@ task<error_code> settle_limit(port& p,
         set.data = std::to_string(wanted);
         set.version = get.record.version;
         ec = co_await set;
-        if (!limit && is_outcome_unknown(ec))
+        retry attempt(p, until_known(doubted.has_value()));
+        const bool again = attempt.again(ec) || (!ec && limit) || ec == zk_errc::bad_version ||
+                           ec == zk_errc::no_node;
+        if (!limit && attempt.doubtful())
             doubted = std::int64_t{get.record.version} + 1;
-        bool again = (!ec && limit) || ec == zk_errc::bad_version || ec == zk_errc::no_node ||
-                     retry(p, until_known(doubted.has_value())).again(ec);
         if (!again)
             co_return ec;
     }

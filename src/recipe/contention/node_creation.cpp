@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/contention/node_creation.hpp"
 
+#include "recipe/toolkit/retry.hpp"
 #include "recipe/toolkit/take_if.hpp"
 
 #include <iterator>
@@ -41,11 +42,12 @@ node_creation::step node_creation::answered(local_node& c,
                                             const error_code& ec,
                                             std::uint64_t sent_in) {
     --in_flight_;
-    if (!ec || is_outcome_unknown(ec))
+    const fault why = fault_of(ec);
+    if (why == fault::none || why == fault::unknown)
         c.session = sent_in;
-    if (!ec)
+    if (why == fault::none)
         return step::place;
-    if (is_outcome_unknown(ec)) {
+    if (why == fault::unknown) {
         unknown_.push_back(&c);
         return std::exchange(searching_, true) ? step::wait : step::find;
     }

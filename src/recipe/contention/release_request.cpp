@@ -8,47 +8,32 @@
 #include "recipe/contention/inspection.hpp"
 #include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/retry.hpp"
+#include "recipe/toolkit/update_node.hpp"
 
 namespace corozk::detail {
 
 namespace {
 
 /// Writes the request once, even if responses are lost, without overwriting other clients' data.
-/// @param patient  also during long outages
-/// @param doubtful whether it may have been written before an error
 /// @return `no_node` if the contender does not exist
 task<error_code> write_request(port& p,
                                const contention_settings& settings,
                                std::string path,
-                               bool patient,
-                               bool& doubtful) {
+                               retry& attempts) {
     if (parent_path(path) != settings.parent || !settings.names.parse(base_name(path))) {
         co_return p.reject(
             errc::bad_path, "request_release: not a contender of this recipe: ", path);
     }
-    for (;;) {
-        request get(p, op_code::get, path);
-        error_code ec = co_await read_forward(p, get);
-        if (retry(p, until_known(patient || doubtful)).again(ec))
-            continue;  // waits for the connection
-        if (ec)
-            co_return ec;
-        bool written = get.record.version > 0 &&
-                       (settings.request_replaces_data
-                            ? get.answer == settings.release_request
-                            : has_release_request(get.answer, settings.release_request));
-        if (written)
-            co_return error_code();
-        request set(p, op_code::set, path);
-        set.data = with_release_request(
-            get.answer, settings.release_request, settings.request_replaces_data);
-        set.version = get.record.version;
-        ec = co_await set;
-        doubtful = doubtful || is_outcome_unknown(ec);
-        if (ec == zk_errc::bad_version || retry(p, until_known(patient || doubtful)).again(ec))
-            continue;  // read again
-        co_return ec;
-    }
+    const std::string& text = settings.release_request;
+    auto decide = [&](const request& read, std::optional<std::string>& data) {
+        const bool replaces = settings.request_replaces_data;
+        const bool written =
+            replaces ? read.answer == text : has_release_request(read.answer, text);
+        if (!written || read.record.version == 0)
+            data = with_release_request(read.answer, text, replaces);
+        return error_code();
+    };
+    co_return co_await update_node(p, std::move(path), attempts, nullptr, false, decide);
 }
 
 }  // namespace
@@ -84,8 +69,8 @@ task<> ask_for_release(port& p,
                        bool patient,
                        user_call<> call) {
     auto shared = cancellable(std::move(call), any_cancellation);
-    bool doubtful = false;
-    error_code ec = co_await write_request(p, settings, std::move(path), patient, doubtful);
+    retry attempts(p, until_known(patient));
+    error_code ec = co_await write_request(p, settings, std::move(path), attempts);
     shared->complete(ec);
 }
 
@@ -97,9 +82,9 @@ task<> insist_on_release(port& p,
     signal wake(p);
     auto shared = cancellable(std::move(call), any_cancellation, [&wake] { wake.set(); });
     const time_point deadline = grace.from(p.now());
-    bool perhaps_asked = false;
-    error_code ec = co_await write_request(p, settings, path, false, perhaps_asked);
-    const bool asked = !ec || (perhaps_asked && ec == zk_errc::no_node);
+    retry asking(p, until_known(false));
+    error_code ec = co_await write_request(p, settings, path, asking);
+    const bool asked = !ec || (asking.doubtful() && ec == zk_errc::no_node);
     alarm timer(p, wake);
     if (deadline != time_point::max())
         timer.set(deadline);
@@ -111,18 +96,19 @@ task<> insist_on_release(port& p,
         erasing = erasing || timer.rang();
         if (erasing) {
             ec = co_await erase_contender(p, settings, path);
-            perhaps_erased = perhaps_erased || is_outcome_unknown(ec);
-            if (is_recoverable(ec)) {
-                ec = error_code();
-                continue;
-            }
-            break;
+            retry attempt(p, in_session_while_reachable);
+            const bool again = attempt.again(ec);
+            perhaps_erased = perhaps_erased || attempt.doubtful();
+            if (!again)
+                break;
+            ec = error_code();
+            continue;
         }
         if (!watch.armed()) {
             request look(p, op_code::get, path);
             look.attach(watch);
             ec = co_await read_forward(p, look);
-            if (is_recoverable(ec)) {
+            if (retry(p, in_session_while_reachable).again(ec)) {
                 ec = error_code();
                 continue;
             }

@@ -301,11 +301,8 @@ private:
         request make(port_, op_code::create, path());
         make.data = print_counter(*format_, record);
         make.entries = options_.acl;
-        error_code ec = co_await make;
+        error_code ec = co_await create_with_parents(port_, make);
         base_.reset();
-        if (ec == zk_errc::no_node) {
-            ec = co_await ensure_path(port_, std::string(parent_path(path())), options_.acl);
-        }
         if (ec == zk_errc::node_exists || retry(port_, while_reachable).again(ec))
             ec = error_code();
         co_return ec;

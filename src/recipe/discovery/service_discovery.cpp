@@ -10,6 +10,7 @@
 #include "recipe/toolkit/kept_nodes.hpp"
 #include "recipe/toolkit/read_children.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
+#include "recipe/toolkit/update_node.hpp"
 #include <corozk/recipe/service_discovery.hpp>
 
 #include <algorithm>
@@ -39,53 +40,33 @@ public:
 
 namespace {
 
-/// One attempt to write the node of a static or permanent instance.
-task<error_code> write_once(service_discovery_impl& self,
-                            const unfinished_call& call,
-                            const std::string& path,
-                            const std::string& data,
-                            bool create_missing) {
-    port& p = self.get_port();
-    if (create_missing) {
-        request create(p, op_code::create, path);
-        create.only_for(&call);
-        create.data = data;
-        create.entries = self.options.acl;
-        error_code ec = co_await create;
-        if (ec == zk_errc::no_node) {
-            ec = co_await ensure_path(p, std::string(parent_path(path)), self.options.acl);
-            if (!ec)
-                ec = zk_errc::connection_loss;  // try again
-            co_return ec;
-        }
-        if (ec != zk_errc::node_exists)
-            co_return ec;
-    }
-    request read(p, op_code::get, path);
-    // Behind a failed create the server has what others wrote before.
-    error_code ec = co_await behind_sync(p, read, !create_missing);
-    if (ec == zk_errc::no_node && create_missing)
-        co_return zk_errc::connection_loss;
-    if (ec)
-        co_return ec;
-    // It is deleted with its session, whose client keeps it.
-    if (session_of(read.record) != 0)
-        co_return create_missing ? errc::already_exists : errc::not_a_member;
-    if (read.answer == data)
-        co_return error_code();
-    request set(p, op_code::set, path);
-    set.only_for(&call);
-    set.data = data;
-    set.version = read.record.version;
-    ec = co_await set;
-    bool again = ec == zk_errc::bad_version || (ec == zk_errc::no_node && create_missing);
-    co_return again ? make_error_code(zk_errc::connection_loss) : ec;
+/// What becomes of the node of a static or permanent instance.
+auto replacing(const std::string& data, errc in_use) {
+    return [&data, in_use](request& read, std::optional<std::string>& replacement) -> error_code {
+        // It is deleted with its session, whose client keeps it.
+        if (session_of(read.record) != 0)
+            return in_use;
+        if (read.answer != data)
+            replacement = data;
+        return {};
+    };
 }
 
-task<error_code> unregister_instance(service_discovery_impl& self,
-                                     const unfinished_call& call,
-                                     const std::string& path) {
-    return erase_present(self.get_port(), call, path);
+task<error_code> register_static(service_discovery_impl& self,
+                                 const unfinished_call& call,
+                                 const std::string& path,
+                                 const std::string& data) {
+    auto decide = replacing(data, errc::already_exists);
+    return write_node(self.get_port(), path, data, self.options.acl, call, decide);
+}
+
+task<error_code> update_static(service_discovery_impl& self,
+                               const unfinished_call& call,
+                               const std::string& path,
+                               const std::string& data) {
+    retry attempts(self.get_port());
+    auto decide = replacing(data, errc::not_a_member);
+    co_return co_await update_node(self.get_port(), path, attempts, &call, true, decide);
 }
 
 task<error_code> resolve_service(service_discovery_impl& self,
@@ -189,10 +170,9 @@ void service_discovery::start_register(const impl_ptr& impl,
         p.spawn(detail::serve_until(impl,
                                     std::move(handler),
                                     deadline,
-                                    &detail::write_once,
+                                    &detail::register_static,
                                     std::move(*path),
-                                    std::move(data),
-                                    true));
+                                    std::move(data)));
         return;
     }
     detail::kept_node_kind kind{.waits_for_any = true};
@@ -222,12 +202,8 @@ void service_discovery::start_update(const impl_ptr& impl,
     } else if (dynamic) {
         detail::refuse(impl, std::move(handler), errc::not_a_member);
     } else {
-        impl->get_port().spawn(detail::serve(impl,
-                                             std::move(handler),
-                                             &detail::write_once,
-                                             std::move(*path),
-                                             std::move(data),
-                                             false));
+        impl->get_port().spawn(detail::serve(
+            impl, std::move(handler), &detail::update_static, std::move(*path), std::move(data)));
     }
 }
 
@@ -243,7 +219,7 @@ void service_discovery::start_unregister(const impl_ptr& impl,
     if (detail::kept_node* ours = impl->kept.find(*path))
         return ours->release(std::move(handler));
     impl->get_port().spawn(
-        detail::serve(impl, std::move(handler), &detail::unregister_instance, std::move(*path)));
+        detail::serve(impl, std::move(handler), &detail::erase_present, std::move(*path)));
 }
 
 void service_discovery::start_resolve(const impl_ptr& impl,

@@ -11,6 +11,7 @@
 #include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/retry.hpp"
+#include "recipe/toolkit/update_node.hpp"
 #include <corozk/recipe/election.hpp>
 
 namespace corozk {
@@ -68,38 +69,29 @@ task<> write_identity(detail::port& s,
     const std::uint64_t generation = term->generation();
     const std::uint64_t number = ++term->proclamations();
     const std::string& request_text = impl->settings().release_request;
-    error_code ec;
     if (has_release_request(identity, request_text))
-        ec = s.reject(errc::bad_option,
-                      "election.proclaim: the last line of an identity must not be \"",
-                      request_text,
-                      "\"");
-    retry attempts(s, generation);
-    while (!ec) {
-        request get(s, op_code::get, path, generation);
-        ec = co_await get;
-        if (attempts.again(ec)) {
-            ec = error_code();
-            continue;
-        }
+        co_return call->fail(
+            s.reject(errc::bad_option,
+                     "election.proclaim: the last line of an identity must not be \"",
+                     request_text,
+                     "\""));
+    bool writes = false;
+    auto decide = [&](const request& read, std::optional<std::string>& data) {
         // What is not wanted any more is not written after what is.
-        if (ec || !call->waiting() || term->proclaimed() > number)
-            break;
-        const bool asked = get.record.version > 0 && has_release_request(get.answer, request_text);
-        if (asked && impl->settings().request_replaces_data) {
-            ec = errc::busy;
-            break;
-        }
-        request set(s, op_code::set, path, generation);
-        set.data = asked ? with_release_request(identity, request_text) : identity;
-        set.version = get.record.version;
-        ec = co_await set;
-        if (!ec)
-            term->proclaimed() = number;
-        if (ec != zk_errc::bad_version && !attempts.again(ec))
-            break;
-        ec = error_code();
-    }
+        writes = call->waiting() && term->proclaimed() <= number;
+        if (!writes)
+            return error_code();
+        const bool asked =
+            read.record.version > 0 && has_release_request(read.answer, request_text);
+        if (asked && impl->settings().request_replaces_data)
+            return make_error_code(errc::busy);
+        data = asked ? with_release_request(identity, request_text) : identity;
+        return error_code();
+    };
+    retry attempts(s, generation);
+    error_code ec = co_await update_node(s, path, attempts, nullptr, false, decide);
+    if (!ec && writes)
+        term->proclaimed() = number;
     call->complete(ec == zk_errc::no_node ? make_error_code(errc::ownership_lost) : ec);
 }
 

@@ -136,10 +136,6 @@ private:
         end_calls(resign_calls_, ec);
     }
 
-    static bool worth_another_candidacy(const error_code& ec) {
-        return ec == errc::ownership_lost || ec == zk_errc::not_read_only || is_transient(ec);
-    }
-
     /// Starts a candidacy. @return null with `error` set if that can never succeed
     std::unique_ptr<grant_request> enter(error_code& error) {
         error = problem_of(campaign.session_, campaign.impl_);
@@ -180,7 +176,7 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
         if (candidacy && candidacy->done() && candidacy->error()) {
             error_code ec = candidacy->error();
             failed = std::move(candidacy);
-            if (me.wanted_ && !worth_another_candidacy(ec))
+            if (me.wanted_ && !grant_request::worth_another(ec))
                 me.give_up(ec);
         }
         if (failed && failed->gone())

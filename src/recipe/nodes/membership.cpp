@@ -112,7 +112,7 @@ private:
             if (may_lag(port_, read)) {
                 at->second.watch.disarm();
                 children_.discard();  // listing them again lets the server catch up
-                result = zk_errc::connection_loss;
+                result = look_again;
                 continue;
             }
             if (ec == zk_errc::no_node) {

@@ -9,6 +9,7 @@
 #include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/kept_nodes.hpp"
 #include "recipe/toolkit/read_children.hpp"
+#include "recipe/toolkit/update_node.hpp"
 #include <corozk/recipe/name_service.hpp>
 
 #include <map>
@@ -58,50 +59,18 @@ public:
 
 namespace {
 
-/// One attempt to register a persistent name.
-task<error_code> register_once(name_service_impl& self,
-                               const unfinished_call& call,
-                               const std::string& path,
-                               const std::string& value) {
-    port& p = self.get_port();
-    request create(p, op_code::create, path);
-    create.only_for(&call);
-    create.data = value;
-    create.entries = self.options.acl;
-    error_code ec = co_await create;
-    if (ec == zk_errc::no_node) {
-        ec = co_await ensure_path(p, std::string(parent_path(path)), self.options.acl);
-        if (!ec)
-            ec = zk_errc::connection_loss;  // try again
-        co_return ec;
-    }
-    if (ec != zk_errc::node_exists)
-        co_return ec;
-    request read(p, op_code::get, path);
-    ec = co_await read_forward(p, read);
-    if (ec == zk_errc::no_node)
-        co_return zk_errc::connection_loss;
-    if (ec)
-        co_return ec;
-    node_view found(read.record, std::move(read.answer));
-    register_step step = decide_register(found, value, self.options.replace);
-    if (step == register_step::done)
-        co_return error_code();
-    if (step == register_step::taken)
-        co_return errc::already_exists;
-    request set(p, op_code::set, path);
-    set.only_for(&call);
-    set.data = value;
-    set.version = found.stat.version;
-    ec = co_await set;
-    bool again = ec == zk_errc::bad_version || ec == zk_errc::no_node;
-    co_return again ? make_error_code(zk_errc::connection_loss) : ec;
-}
-
-task<error_code> unregister_once(name_service_impl& self,
-                                 const unfinished_call& call,
-                                 const std::string& path) {
-    return erase_present(self.get_port(), call, path);
+task<error_code> register_persistent(name_service_impl& self,
+                                     const unfinished_call& call,
+                                     const std::string& path,
+                                     const std::string& value) {
+    auto decide = [&](request& read, std::optional<std::string>& data) {
+        const node_view found(read.record, std::move(read.answer));
+        const register_step step = decide_register(found, value, self.options.replace);
+        if (step == register_step::replace)
+            data = value;
+        return step == register_step::taken ? make_error_code(errc::already_exists) : error_code();
+    };
+    return write_node(self.get_port(), path, value, self.options.acl, call, decide);
 }
 
 task<error_code> resolve_once(name_service_impl& self,
@@ -195,8 +164,11 @@ void name_service::start_register(const impl_ptr& impl,
             return detail::refuse(impl, std::move(handler), errc::already_exists);
         if (impl->kept.releasing(path))
             return detail::refuse(impl, std::move(handler), errc::busy);
-        return p.spawn(detail::serve(
-            impl, std::move(handler), &detail::register_once, std::move(path), std::move(value)));
+        return p.spawn(detail::serve(impl,
+                                     std::move(handler),
+                                     &detail::register_persistent,
+                                     std::move(path),
+                                     std::move(value)));
     }
     if (ours) {
         if (impl->options.replace || ours->data() == value) {
@@ -217,7 +189,7 @@ void name_service::start_unregister(const impl_ptr& impl, std::string name, hand
     if (detail::kept_node* ours = impl->kept.find(path))
         return ours->release(std::move(handler));
     impl->get_port().spawn(
-        detail::serve(impl, std::move(handler), &detail::unregister_once, std::move(path)));
+        detail::serve(impl, std::move(handler), &detail::erase_present, std::move(path)));
 }
 
 void name_service::start_resolve(const impl_ptr& impl,

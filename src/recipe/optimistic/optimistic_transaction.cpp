@@ -155,7 +155,7 @@ private:
                 co_return outcome;
             if (retry(port_, while_reachable).again(outcome.error))
                 continue;
-            const std::size_t failed = failed_step(multi.results, outcome.error);
+            const std::size_t failed = multi.failed_step();
             if (failed < multi.results.size())
                 outcome.failed = failed;
             co_return outcome;

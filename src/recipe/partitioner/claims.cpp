@@ -31,7 +31,7 @@ error_code claims::look_at(const std::string& resource, claim& c) {
     if (!c.request || !c.request->done())
         return error_code();
     error_code refusal = c.request->error();
-    if (lock_requests::worth_another(refusal))
+    if (grant_request::worth_another(refusal))
         refusal = error_code();
     if (!c.request->gone())
         return refusal;

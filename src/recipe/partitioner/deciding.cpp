@@ -39,7 +39,7 @@ bool partitioner_impl::decides(const std::shared_ptr<owned>& term) const noexcep
 void partitioner_impl::campaign() {
     if (candidacy_ && candidacy_->done()) {
         const error_code ec = candidacy_->error();
-        if (ec && !lock_requests::worth_another(ec))
+        if (ec && !grant_request::worth_another(ec))
             participation_.give_up(ec);
         if (candidacy_->gone()) {
             candidacy_.reset();

@@ -32,11 +32,6 @@ public:
                                                wake_);
     }
 
-    /// Whether to make another one after such a failure.
-    static bool worth_another(const error_code& ec) noexcept {
-        return ec == errc::ownership_lost || ec == zk_errc::not_read_only || is_transient(ec);
-    }
-
 private:
     port& port_;
     const std::string parent_;

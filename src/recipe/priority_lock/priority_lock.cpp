@@ -136,16 +136,9 @@ private:
 task<error_code> priority_object::look(port& p, contention_survey& found) const {
     request parent(p, op_code::get, path());
     request children(p, op_code::children, path());
-    error_code ec = co_await catch_up(p, path());
-    if (ec)
-        co_return ec;
-    parent.send();
-    ec = co_await children;
-    error_code owner = co_await parent;
+    error_code ec = co_await read_forward(p, parent);
     if (!ec)
-        ec = owner;
-    if (!ec && (may_lag(p, parent) || may_lag(p, children)))
-        ec = zk_errc::connection_loss;
+        ec = co_await read_forward(p, children);
     if (ec)
         co_return ec == zk_errc::no_node ? error_code() : ec;
     auto ageing = parent.answer.empty() ? options_.ageing : parse_ageing(parent.answer);

@@ -26,7 +26,7 @@ task<error_code> ranked_node::create(acquire_request what, std::string data) {
     create.mode = create_mode::ephemeral_sequential;
     create.data = std::move(data);
     create.entries = settings_.entries;
-    error_code ec = co_await create;
+    error_code ec = co_await create_with_parents(port_, create);
     if (!ec) {
         name_ = std::string(base_name(create.answer));
         co_return ec;
@@ -34,12 +34,7 @@ task<error_code> ranked_node::create(acquire_request what, std::string data) {
     retry attempt(port_, generation_);
     const bool again = attempt.again(ec);
     perhaps_ = attempt.doubtful();
-    if (again || perhaps_)
-        co_return error_code();
-    if (ec != zk_errc::no_node)
-        co_return ec;
-    ec = co_await ensure_path(port_, settings_.parent, settings_.entries);
-    co_return retry(port_).again(ec) ? error_code() : ec;
+    co_return again || perhaps_ ? error_code() : ec;
 }
 
 /// After a lost response to the create. A server that lags behind must catch up first.

@@ -2,6 +2,7 @@
 #include "recipe/queue/acknowledger.hpp"
 
 #include "recipe/queue/claim.hpp"
+#include "recipe/toolkit/retry.hpp"
 
 #include <iterator>
 #include <utility>
@@ -25,11 +26,6 @@ std::size_t bytes_of(const acknowledgement& a) noexcept {
             bytes += entry.scheme.size() + entry.id.size();
     }
     return bytes;
-}
-
-/// Whether it depends on what was sent.
-bool concerns_request(const error_code& ec) noexcept {
-    return ec && !is_session_lost(ec) && !is_outcome_unknown(ec) && ec != errc::not_connected;
 }
 
 transaction transaction_of(const std::vector<acknowledgement>& batch) {
@@ -90,12 +86,12 @@ queue_acknowledger::batch_type queue_acknowledger::next_batch() {
 
 void queue_acknowledger::settle(batch_type batch, const exactly_once_outcome& outcome) {
     error_code ec = outcome.error;
-    if (!outcome.failed && batch.size() > 1 && concerns_request(ec)) {
+    if (!outcome.failed && batch.size() > 1 && fault_of(ec) == fault::refused) {
         singly_ = batch.size();
         return put_back(std::move(batch));
     }
     if (!outcome.failed) {
-        if (is_session_lost(ec) && ec != errc::closed)
+        if (fault_of(ec) == fault::session)
             ec = errc::ownership_lost;
         for (acknowledgement& a : batch)
             a.claim->settle(ec, *a.call);

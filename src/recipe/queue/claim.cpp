@@ -72,12 +72,12 @@ void claim_impl::settle(error_code ec, pending_call<>& call) {
     } else {
         state_ = state_type::held;
         wake_.set();
-        if (!still_exists() && ec != errc::closed && !is_outcome_unknown(ec))
+        if (!still_exists() && ec != errc::closed && fault_of(ec) != fault::unknown)
             ec = errc::ownership_lost;
     }
     call.complete(ec);
     // What may have been acknowledged is of no use any more; if it was not, others get the item.
-    if (state_ == state_type::held && (stopped_ || is_outcome_unknown(ec)))
+    if (state_ == state_type::held && (stopped_ || fault_of(ec) == fault::unknown))
         release(nullptr);
 }
 
@@ -100,8 +100,7 @@ task<> claim_impl::run_release(std::shared_ptr<claim_impl> self,
                                std::shared_ptr<pending_call<>> call) {
     error_code ec = co_await self->node_.erase();
     const bool ended = ec == zk_errc::no_node || ec == zk_errc::node_exists ||
-                       (is_session_lost(ec) && ec != errc::closed) ||
-                       !self->port_.alive(self->node_.generation);
+                       fault_of(ec) == fault::session || !self->port_.alive(self->node_.generation);
     self->end(state_type::released);
     if (call)
         call->complete(ended ? error_code() : ec);

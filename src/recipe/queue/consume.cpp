@@ -34,7 +34,7 @@ task<error_code> claim_attempt::claim() {
     if (get.state != operation::progress::idle)
         co_await get;  // also if the claim failed: `get` must not be destroyed before
     node.record = create.record;
-    if (!is_outcome_unknown(ec))
+    if (fault_of(ec) != fault::unknown)
         co_return ec;
     const error_code found = co_await node.find();
     // Not claimed: whether there is such an item is not known.

@@ -51,7 +51,7 @@ task<> queue_consumer::serve() {
         if (!ec)
             continue;
         index_.forget_listing();
-        if (ec == errc::not_connected) {
+        if (fault_of(ec) == fault::unreachable) {
             calls_.fail_those_that_cannot_wait(ec);
         } else if (!is_transient(ec)) {
             fail(ec);

@@ -183,9 +183,7 @@ task<error_code> queue_producer::create_bound() {
     request create(port_, op_code::create, bound_path());
     create.data = std::to_string(options.bound);
     create.entries = options.acl;
-    error_code ec = co_await create;
-    if (ec == zk_errc::no_node)
-        ec = co_await ensure_path(port_, options.control_path, options.acl);
+    error_code ec = co_await create_with_parents(port_, create);
     co_return ec == zk_errc::node_exists ? error_code() : unless_transient(ec);
 }
 

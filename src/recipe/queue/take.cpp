@@ -111,7 +111,7 @@ task<error_code> queue_consumer::take() {
     }
 
     const error_code ec = outcome.error;
-    const bool deleted = !ec || is_outcome_unknown(ec);
+    const bool deleted = !ec || fault_of(ec) == fault::unknown;
     if (deleted) {
         index_.deleted(batch);
         succeeded(begin);
@@ -193,7 +193,7 @@ task<> queue_consumer::put_back(available_item item) {
         if (ec == zk_errc::no_node)
             ec = co_await create_parent();
         // Not again if it may be there, or has been there and was taken.
-        if (!ec || (is_transient(ec) && !is_outcome_unknown(ec)))
+        if (!ec || (is_transient(ec) && fault_of(ec) != fault::unknown))
             continue;
         port_.report(log_level::error,
                      "could not put the item ",

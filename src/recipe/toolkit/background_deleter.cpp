@@ -86,9 +86,11 @@ task<error_code> erase_one(port& p, const unfinished_call* call, std::string pat
     }
 }
 
-task<error_code> erase_present(port& p, const unfinished_call& call, std::string path) {
+task<error_code> erase_present(recipe_core& core,
+                               const unfinished_call& call,
+                               const std::string& path) {
     bool erased = false;
-    error_code ec = co_await erase_one(p, &call, std::move(path), erased);
+    error_code ec = co_await erase_one(core.get_port(), &call, path, erased);
     co_return ec || erased ? ec : make_error_code(zk_errc::no_node);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "driver/port.hpp"
+#include "recipe/toolkit/recipe_core.hpp"
 
 #include <cstdint>
 #include <list>
@@ -24,8 +25,10 @@ task<> delete_or_report(port& p, std::string path, std::uint64_t generation);
 /// @return a permanent error
 task<error_code> erase_one(port& p, const unfinished_call* call, std::string path, bool& erased);
 
-/// Same as above. @return `no_node` if there was none
-task<error_code> erase_present(port& p, const unfinished_call& call, std::string path);
+/// Same as above, for `serve`. @return `no_node` if there was none
+task<error_code> erase_present(recipe_core& core,
+                               const unfinished_call& call,
+                               const std::string& path);
 
 /// Deletes nodes in the background, with retries for as long as the session lives.
 class background_deleter final : public service {

@@ -77,13 +77,6 @@ bool is_gone(error_code ec) {
 
 }  // namespace
 
-std::size_t failed_step(const std::vector<transaction_result>& results, error_code ec) {
-    std::size_t failed = 0;
-    while (failed < results.size() && results[failed].error != ec)
-        ++failed;
-    return failed;
-}
-
 exactly_once::exactly_once(port& p, std::string parent, acl entries)
     : port_(p), parent_(std::move(parent)), entries_(std::move(entries)) {}
 
@@ -94,17 +87,11 @@ task<error_code> exactly_once::open() {
     for (;;) {
         request create(port_, op_code::create, path);
         create.entries = entries_;
-        error_code ec = co_await create;
+        error_code ec = co_await create_with_parents(port_, create);
         retry attempt(port_, while_reachable);
         const bool again = attempt.again(ec);
         if (attempt.doubtful())
             perhaps_made_ = path;
-        if (ec == zk_errc::no_node) {
-            ec = co_await ensure_path(port_, parent_, entries_);
-            if (!ec || attempt.again(ec))
-                continue;
-            co_return ec;
-        }
         if (again)
             continue;
         if (ec && ec != zk_errc::node_exists)
@@ -147,7 +134,7 @@ task<exactly_once_outcome> exactly_once::apply(std::vector<transaction::step> st
         if (attempts.again(ec))
             continue;
         const bool doubtful = attempts.doubtful();
-        const std::size_t failed = failed_step(multi.results, ec);
+        const std::size_t failed = multi.failed_step();
         const bool answered = failed < multi.results.size();
         const bool marked = !answered || failed > 0;
         if (!marked && ec == zk_errc::bad_version && doubtful) {
@@ -212,7 +199,7 @@ task<exactly_once_outcome> exactly_once::commit_now(std::vector<transaction::ste
                            : error_code(boost::asio::error::try_again);
         co_return outcome;
     }
-    std::size_t failed = failed_step(multi.results, ec);
+    std::size_t failed = multi.failed_step();
     bool answered = failed < multi.results.size();
     if (answered && failed == 0 && is_gone(ec)) {
         path_.clear();

@@ -22,9 +22,6 @@ struct exactly_once_outcome {
     std::vector<transaction_result> results;
 };
 
-/// The step that failed; the number of results if none did.
-std::size_t failed_step(const std::vector<transaction_result>& results, error_code ec);
-
 /// Applies each transaction exactly once, even if the connection or the session is lost.
 ///
 /// It has its own node, and each transaction begins with a set of this node at the version

@@ -57,10 +57,17 @@ task<error_code> catch_up(port& p, const std::string& path) {
 }
 
 task<error_code> read_forward(port& p, request& read) {
-    error_code synced = co_await after_sync(p, read.path, &read);
-    if (synced)
-        co_return synced;
-    co_return may_lag(p, read) ? make_error_code(zk_errc::connection_loss) : read.error;
+    watch_node* const watch = read.watcher();
+    for (;;) {
+        error_code synced = co_await after_sync(p, read.path, &read);
+        if (synced || !may_lag(p, read))
+            co_return synced ? synced : read.error;
+        read.renew();
+        if (watch) {
+            watch->disarm();
+            read.attach(*watch);
+        }
+    }
 }
 
 task<error_code> watch_creation(port& p, std::string path, watch_node& missing) {

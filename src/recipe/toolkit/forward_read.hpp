@@ -16,11 +16,10 @@ namespace corozk::detail {
 task<error_code> catch_up(port& p, const std::string& path);
 
 /// Whether the read was answered in a later session than the last one that has caught up, because
-/// the session has changed. It has to be repeated; its watch may be armed.
+/// the session has changed. It has to be repeated (`look_again`); its watch may be armed.
 bool may_lag(port& p, const operation& read);
 
-/// Sends a read, after a `sync` if needed.
-/// @return `connection_loss` also if the answer `may_lag`
+/// Sends a read, after a `sync` if needed; again if the answer `may_lag`.
 task<error_code> read_forward(port& p, request& read);
 
 /// After a read has found no node: watches for its creation.

@@ -3,9 +3,24 @@
 
 namespace corozk::detail {
 
+fault fault_of(const error_code& ec) noexcept {
+    if (!ec)
+        return fault::none;
+    if (is_outcome_unknown(ec))
+        return fault::unknown;
+    if (is_recoverable(ec) || ec == look_again)
+        return fault::passing;
+    if (ec == errc::not_connected)
+        return fault::unreachable;
+    if (ec == errc::closed)
+        return fault::closed;
+    return is_session_lost(ec) ? fault::session : fault::refused;
+}
+
 retry_verdict judge_retry(retry_policy policy, const error_code& ec, bool goes_on) noexcept {
-    const bool transient = is_recoverable(ec) ||
-                           (policy.long_outage && ec == errc::not_connected) ||
+    const fault why = fault_of(ec);
+    const bool transient = why == fault::unknown || why == fault::passing ||
+                           (policy.long_outage && why == fault::unreachable) ||
                            (policy.next_session && ec == zk_errc::session_expired);
     if (!transient)
         return retry_verdict::settled;
@@ -23,8 +38,9 @@ error_code end_of_session(const port& p) noexcept {
 
 bool retry::again(error_code& ec) noexcept {
     doubtful_ = doubtful_ || is_outcome_unknown(ec);
-    const retry_policy policy{policy_.next_session, policy_.long_outage || doubtful_};
     const bool bound = !policy_.next_session && generation_ != 0;
+    const retry_policy policy{policy_.next_session || (doubtful_ && !bound),
+                              policy_.long_outage || doubtful_};
     const bool goes_on =
         bound ? port_.alive(generation_) : port_.status().state != session_state::closed;
     const retry_verdict verdict = judge_retry(policy, ec, goes_on);

@@ -5,6 +5,8 @@
 #include "driver/port.hpp"
 #include <corozk/error.hpp>
 
+#include <boost/asio/error.hpp>
+
 #include <cstdint>
 
 namespace corozk::detail {
@@ -27,6 +29,23 @@ constexpr retry_policy until_known(bool doubtful) noexcept {
     return doubtful ? until_closed : in_session_while_reachable;
 }
 
+/// What was read does not fit together any more, as others were faster: begin again. A `retry` always
+/// does; no user is told.
+inline const error_code look_again = boost::asio::error::try_again;
+
+/// What the error of a request says about it.
+enum class fault : std::uint8_t {
+    none,
+    unknown,      ///< it may have been applied: the response was lost
+    passing,      ///< not applied, but it may be when it is sent again
+    unreachable,  ///< not sent, as there was no connection in time
+    session,      ///< its session has ended
+    closed,       ///< the client is closed
+    refused,      ///< by the server, which would refuse it again
+};
+
+fault fault_of(const error_code& ec) noexcept;
+
 enum class retry_verdict : std::uint8_t {
     settled,  ///< success, or a permanent error
     again,
@@ -45,8 +64,8 @@ inline bool is_transient(const error_code& ec, retry_policy policy = until_close
 error_code end_of_session(const port& p) noexcept;
 
 /// Decides on retries of a request, or of several with the same purpose, and records whether one of
-/// them may have been applied although its response was lost. Then even a long outage does not end
-/// the retries, as the outcome must be determined.
+/// them may have been applied although its response was lost. Then neither a long outage nor, unless
+/// they are bound to it, the end of the session ends the retries: the outcome must be determined.
 class retry {
 public:
     /// For requests that are not bound to a session.
@@ -64,6 +83,9 @@ public:
 
     /// Whether a failed request may have been applied.
     bool doubtful() const noexcept { return doubtful_; }
+
+    /// The session that the requests are bound to; 0: none.
+    std::uint64_t generation() const noexcept { return generation_; }
 
 private:
     const port& port_;

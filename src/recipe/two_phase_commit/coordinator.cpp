@@ -45,14 +45,11 @@ task<> begin_driver(coordinator_ptr self,
     retry attempts(p);
     while (!call.over()) {
         request create(p, steps, 0, self->path());
-        error_code ec = co_await create;
+        create.only_for(&call.users_call());
+        error_code ec = co_await create_with_parents(p, create);
         if (attempts.again(ec))
             continue;
-        if (ec == zk_errc::no_node) {
-            ec = co_await ensure_path(p, std::string(parent_path(self->path())), mine.entries);
-            if (!ec || retry(p).again(ec))
-                continue;
-        } else if (ec == zk_errc::node_exists) {
+        if (ec == zk_errc::node_exists) {
             ec = errc::already_exists;
             if (attempts.doubtful()) {
                 request read(p, op_code::get, self->path());
@@ -81,7 +78,7 @@ task<error_code> resume_once(commit_coordinator_impl& self, commit_transaction& 
     mine.is(*header);
     error_code ec = co_await look_for_decision(p, mine, nullptr, outcome);
     if (ec == zk_errc::no_node)
-        co_return zk_errc::connection_loss;  // it was cleaned up at the same time: look again
+        co_return look_again;  // it was cleaned up at the same time
     if (!ec) {
         self.is(std::move(*header));
         found = self.describe(outcome);
@@ -184,7 +181,7 @@ task<error_code> clean_up_once(port& p, this_transaction& mine, bool force) {
     request erase_all(p, steps, 0, path);
     error_code ec = co_await erase_all;
     // Another client cleans up, too: try again with what is left.
-    co_return ec == zk_errc::no_node ? make_error_code(zk_errc::connection_loss) : ec;
+    co_return ec == zk_errc::no_node ? look_again : ec;
 }
 
 /// Other clients may create nodes meanwhile.
@@ -194,7 +191,7 @@ task<error_code> clean_up_despite_newcomers(commit_coordinator_impl& self,
                                             int& attempts_left) {
     error_code ec = co_await clean_up_once(self.get_port(), mine, force);
     if (ec == zk_errc::not_empty && --attempts_left > 0)
-        ec = zk_errc::connection_loss;
+        ec = look_again;
     co_return ec == zk_errc::no_node ? error_code() : ec;
 }
 

@@ -3,6 +3,7 @@
 #include "driver/port.hpp"
 #include "driver/request.hpp"
 #include "recipe/toolkit/forward_read.hpp"
+#include "recipe/toolkit/retry.hpp"
 #include "recipe/two_phase_commit/votes.hpp"
 
 #include <algorithm>
@@ -261,9 +262,7 @@ task<error_code> write_vote(commit_site_impl& self,
             self.vote_given = true;
             co_return error_code();
         }
-        if (ec == zk_errc::no_node)
-            co_return zk_errc::session_expired;
-        if (is_session_lost(ec) && ec != errc::closed)
+        if (ec == zk_errc::no_node || fault_of(ec) == fault::session)
             co_return zk_errc::session_expired;
         if (ec == zk_errc::bad_version) {
             // Written by a request whose response was lost, or by another client.
