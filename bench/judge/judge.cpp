@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <unistd.h>
@@ -61,14 +62,27 @@ void check_judge(const settings& s) {
     const std::string& program = s.judged_command.front();
     if (auto fault = fault_of_command(program); !fault.empty())
         throw usage_error(fmt::format("judge: cannot start '{}': {}\n{}", program, fault, see));
+    bool semaphore =
+        std::any_of(s.limits.begin(), s.limits.end(), [](std::size_t limit) { return limit > 1; });
+    if (s.fair && semaphore)
+        throw usage_error(fmt::format(
+            "judge: --fair: the holders of a semaphore may speak in any order, so that there is no "
+            "order to judge with --limit 2 or more\n{}",
+            see));
 }
 
 std::string name_of(const settings& s) {
     if (!s.judged_name.empty())
         return s.judged_name;
+    // What tells two programs apart is at the end of their paths, and in their last arguments.
     constexpr std::size_t most = 40;
-    std::string all = fmt::format("{}", fmt::join(s.judged_command, " "));
-    return all.size() > most ? all.substr(0, most - 3) + "..." : all;
+    constexpr std::size_t begin = 20;
+    std::vector<std::string> words = s.judged_command;
+    words.front() = std::filesystem::path(words.front()).filename();
+    std::string all = fmt::format("{}", fmt::join(words, " "));
+    return all.size() > most
+               ? all.substr(0, begin) + "..." + all.substr(all.size() - (most - begin - 3))
+               : all;
 }
 
 std::string only_if(const result& row, std::string_view key, std::string (*text)(double)) {
@@ -79,7 +93,7 @@ void add_row(table& t, const result& row) {
     t.add({std::string(row.text("implementation")),
            count_text(row.number("waiters")),
            count_text(row.number("limit")),
-           count_text(row.median("handovers")),
+           only_if(row, "handovers", count_text),
            only_if(row, "handover_us.p50", microseconds_text),
            only_if(row, "handover_us.p99", microseconds_text),
            only_if(row, "floor_ratio", ratio_text),
@@ -99,6 +113,44 @@ bool is_herd(const result& row) {
     return woken >= few && woken * 4 >= row.number("waiters");
 }
 
+/// What is said of the rounds of one row.
+struct judgement {
+    explicit judgement(std::size_t n) : waiters(n) {}
+
+    void remark(std::string_view text) {
+        remarks += fmt::format(
+            "{} {}: {}\n", count_text(waiters), waiters == 1 ? "waiter" : "waiters", text);
+    }
+    void blame(const std::string& text) {
+        remark(text);
+        if (failure.empty())
+            failure = text;
+    }
+    void add_to(result& row, std::string_view good) {
+        if (!not_judged.empty()) {
+            row.set("not_judged", not_judged);
+            remark("not judged: " + not_judged);
+        }
+        if (!failure.empty())
+            row.set("failure", failure);
+        row.set("verdict", !failure.empty() ? "WRONG" : !not_judged.empty() ? "not judged" : good);
+    }
+    int exit_code() const { return !failure.empty() ? wrong : !not_judged.empty() ? unknown : 0; }
+
+    static constexpr int wrong = 1;
+    static constexpr int unknown = 2;
+
+    std::size_t waiters;
+    std::string failure;     ///< the first fault
+    std::string not_judged;  ///< why; faults that were found before count all the same
+    std::string remarks;
+};
+
+/// Of two rows: a fault counts, whatever else could not be judged.
+int worse(int a, int b) {
+    return a == judgement::wrong || b == judgement::wrong ? judgement::wrong : std::max(a, b);
+}
+
 boost::asio::awaitable<result> judge_row(job& j, const trial_setup& setup, std::string& remarks) {
     result row;
     row.set("implementation", name_of(j.wanted)).set("title", name_of(j.wanted));
@@ -106,34 +158,37 @@ boost::asio::awaitable<result> judge_row(job& j, const trial_setup& setup, std::
     row.set("waiters", setup.waiters).set("sessions", setup.waiters);
     row.set("processes", setup.waiters + setup.limit).set("limit", setup.limit);
     row.set("kills", j.wanted.kills).set("repeat", j.wanted.repeat);
-    std::string failure;
-    for (std::size_t i = 0; i < j.wanted.repeat; ++i) {
+    judgement its(setup.waiters);
+    for (std::size_t i = 0; i < j.wanted.repeat && its.not_judged.empty(); ++i) {
         auto floor = j.on.floor(floor_samples);
         trial round(j, setup);
         try {
             co_await round.run(row);
+            stage::add_floor(row, floor, row.has("handover_us.p50") ? "handover_us.p50" : "");
+            if (round.handed_over() == 0)
+                its.not_judged = "nobody was handed the lock";
         } catch (const protocol_error& e) {
-            throw usage_error(fmt::format("judge: {}\nSee corozk-bench judge --help.", e.what()));
+            its.not_judged = e.what();
         }
-        stage::add_floor(row, floor, row.has("handover_us.p50") ? "handover_us.p50" : "");
-        for (const auto& text : round.judgement().fault_texts()) {
-            remarks += fmt::format("{} waiters: {}\n", count_text(setup.waiters), text);
-            if (failure.empty())
-                failure = text;
-        }
+        for (const auto& text : round.judgement().fault_texts())
+            its.blame(text);
+        if (round.kills() < j.wanted.kills && its.not_judged.empty())
+            its.remark(fmt::format("{} of {} holders were killed: then nobody waited any more",
+                                   round.kills(),
+                                   j.wanted.kills));
     }
     bool known = row.has("notifications_per_handover");
     row.set("herd", !known ? "unknown" : is_herd(row) ? "yes" : "no");
-    if (is_herd(row)) {
-        remarks += fmt::format("{} waiters: a herd: {} watch events for each hand-over\n",
-                               count_text(setup.waiters),
-                               figure_text(row.median("notifications_per_handover")));
-    }
-    row.set("verdict", failure.empty() ? "correct" : "WRONG");
-    if (!failure.empty()) {
-        row.set("failure", failure);
-        j.exit_code = 1;
-    }
+    if (is_herd(row))
+        its.remark(fmt::format("a herd: {} watch events for each hand-over",
+                               figure_text(row.median("notifications_per_handover"))));
+    // One waiter has nobody to overtake.
+    bool order_unknown = j.wanted.fair && row.least("comparable") == 0;
+    if (order_unknown && setup.waiters > 1 && its.not_judged.empty())
+        its.not_judged = "of no two waiters it is known who came first";
+    its.add_to(row, order_unknown ? "order not judged" : "correct");
+    remarks += its.remarks;
+    j.exit_code = worse(j.exit_code, its.exit_code());
     co_return row;
 }
 
@@ -198,13 +253,16 @@ command judge_command() {
         "COROZK_BENCH_NUMBER, COROZK_BENCH_LIMIT, COROZK_BENCH_SESSION_TIMEOUT_MS. "
         "One process (of a semaphore, as many as the limit) holds it until N others have queued; "
         "then it is passed on until each of them has had it. Judged are exclusion: never more "
-        "than the limit hold it, and fencing tokens grow, if they are said; order (--fair); "
+        "than the limit hold it, and fencing tokens grow, if they are said; order (--fair: "
+        "then the next waiter starts when the one before has queued for certain, half a second "
+        "later if it does not say 'queued'); "
         "stalls: somebody takes it as long as somebody waits (--stall); deaths: no process ends "
-        "while it waits or holds, except those that are killed (--kill). A herd is no fault, but "
+        "while it waits or holds, or was to release it and has not said 'released', except those "
+        "that are killed (--kill). A herd is no fault, but "
         "said: watch events for each hand-over of at least a quarter of the waiters. "
         "The exit code is 0 if all is right, 1 if the recipe is wrong, 2 if it cannot be judged: "
         "no such program, it is not executable, it does not keep to the protocol, it ends before "
-        "it says anything.",
+        "it says anything, nobody was handed the lock. Faults that were found before count.",
         {"--waiters",
          "--limit",
          "--hold",

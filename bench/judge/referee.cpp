@@ -36,13 +36,15 @@ void referee::blame(fault_kind kind, std::string text) {
     faults_.push_back({kind, std::move(text)});
 }
 
-void referee::leave(contender_state& c, clock::time_point now, bool by_kill, referee::state next) {
+void referee::leave(contender_state& c, clock::time_point now, way how, referee::state next) {
     if (c.state == state::holding) {
         --holders_;
         // More of them than allowed leave nothing free.
         if (holders_ < rules_.limit)
-            free_.push_back({now, by_kill});
+            free_.push_back({now, how});
     }
+    if ((c.state == state::holding || c.state == state::leaving) && next != state::leaving)
+        ++c.turns;
     c.state = next;
     c.since = now;
 }
@@ -56,9 +58,12 @@ void referee::check_order(std::size_t who, clock::time_point asked) {
         const contender_state& c = contenders_[i];
         if (i == who || c.state != state::waiting)
             continue;
-        if (c.queued.value_or(c.since + rules_.surely_queued) < asked) {
+        if (queued_at(c) < asked) {
             overtaken = std::min(overtaken, i);
             ++count;
+            ++comparable_;
+        } else if (queued_at(contenders_[who]) < c.since) {
+            ++comparable_;
         }
     }
     if (count == 0)
@@ -77,8 +82,9 @@ void referee::check_order(std::size_t who, clock::time_point asked) {
 /// The oldest one that was given back, else the oldest of those who were killed, whose sessions the
 /// server ends later.
 referee::free_place referee::take_place() {
-    auto at = std::find_if(
-        free_.begin(), free_.end(), [](const free_place& place) { return !place.by_kill; });
+    auto at = std::find_if(free_.begin(), free_.end(), [](const free_place& place) {
+        return place.freed != way::died;
+    });
     if (at == free_.end())
         at = free_.begin();
     free_place place = *at;
@@ -106,10 +112,12 @@ void referee::granted(std::size_t who, const statement& what, clock::time_point 
                               rules_.limit));
     } else {
         free_place place = take_place();
+        if (place.since && place.freed != way::lost)
+            ++passed_on_;
         // Who asked for it later than it became free has not waited for it; and what is found in one
         // reading says nothing about the time between.
         if (place.since && asked <= *place.since && *place.since < now) {
-            latencies& times = place.by_kill ? takeovers_ : handovers_;
+            latencies& times = place.freed == way::died ? takeovers_ : handovers_;
             times.add(to_microseconds(now - *place.since));
         }
     }
@@ -141,6 +149,9 @@ void referee::said(std::size_t who, const statement& what, clock::time_point now
         case statement_kind::waiting:
             if (c.state == state::waiting || c.state == state::holding)
                 out_of_turn(name, "while it was waiting or holding");
+            // Who says so has given it back, if it was to.
+            if (c.state == state::leaving)
+                ++c.turns;
             c.state = state::waiting;
             c.since = now;
             c.queued.reset();
@@ -152,13 +163,15 @@ void referee::said(std::size_t who, const statement& what, clock::time_point now
             return;
         case statement_kind::holding:
             if (c.state != state::waiting)
-                out_of_turn(name, "without having said 'waiting' before");
+                out_of_turn(name,
+                            c.state == state::holding ? "although it already held it"
+                                                      : "without having said 'waiting' before");
             granted(who, what, now);
             return;
         case statement_kind::releasing:
             if (c.state != state::holding && c.state != state::leaving)
                 out_of_turn(name, "without having said 'holding' before");
-            leave(c, now, false, state::leaving);
+            leave(c, now, way::released, state::leaving);
             return;
         case statement_kind::released:
             if (c.state == state::holding)
@@ -167,38 +180,50 @@ void referee::said(std::size_t who, const statement& what, clock::time_point now
                             "itself says 'releasing' before it does (and --hold own is for it)");
             if (c.state != state::leaving)
                 out_of_turn(name, "without having said 'holding' before");
-            leave(c, now, false, state::idle);
+            leave(c, now, way::released, state::idle);
             return;
         case statement_kind::lost:
             if (c.state != state::holding && c.state != state::leaving)
                 out_of_turn(name, "without having said 'holding' before");
             ++losses_;
-            leave(c, now, false, state::idle);
+            leave(c, now, way::lost, state::idle);
             return;
     }
 }
 
 void referee::told(std::size_t who, clock::time_point now) {
     if (holds(who))
-        leave(contenders_[who], now, false, state::leaving);
+        leave(contenders_[who], now, way::released, state::leaving);
 }
 
 void referee::killed(std::size_t who, clock::time_point now) {
-    leave(contenders_[who], now, true, state::gone);
+    leave(contenders_[who], now, way::died, state::gone);
 }
 
 void referee::ended(std::size_t who, clock::time_point now, const std::string& how) {
     contender_state& c = contenders_[who];
     if (c.state == state::silent)
         throw protocol_error(fmt::format("{} before it said 'waiting'", how));
-    if (c.state == state::holding || c.state == state::waiting) {
-        blame(fault_kind::death,
-              fmt::format("contender {}, {}, {}",
-                          who + 1,
-                          c.state == state::holding ? "which held it" : "which waited",
-                          how));
-    }
-    leave(c, now, true, state::gone);
+    std::string_view meanwhile = c.state == state::holding   ? "which held it"
+                                 : c.state == state::waiting ? "which waited"
+                                 : c.state == state::leaving
+                                     ? "which was to release it and had not said 'released'"
+                                     : "";
+    if (!meanwhile.empty())
+        blame(fault_kind::death, fmt::format("contender {}, {}, {}", who + 1, meanwhile, how));
+    leave(c, now, way::died, state::gone);
+}
+
+bool referee::has_queued(std::size_t who, clock::time_point now) const {
+    const contender_state& c = contenders_[who];
+    return c.state == state::waiting ? queued_at(c) < now : c.state != state::silent;
+}
+
+void referee::stuck(std::size_t who, clock::duration since) {
+    blame(fault_kind::stall,
+          fmt::format("contender {} was to release it, and has not said for {} that it did",
+                      who + 1,
+                      seconds_text(to_seconds(since))));
 }
 
 void referee::stalled(clock::duration since) {

@@ -46,11 +46,19 @@ public:
     void ended(std::size_t who, clock::time_point now, const std::string& how);
     /// Nobody has held it for so long although somebody waits.
     void stalled(clock::duration since);
+    /// It was to give it back so long ago, and has not said that it did.
+    void stuck(std::size_t who, clock::duration since);
 
     bool holds(std::size_t who) const { return contenders_[who].state == state::holding; }
     bool waits(std::size_t who) const { return contenders_[who].state == state::waiting; }
     bool silent(std::size_t who) const { return contenders_[who].state == state::silent; }
     clock::time_point held_since(std::size_t who) const { return contenders_[who].since; }
+    /// Whether it is to give it back, and has not said that it did.
+    bool leaves(std::size_t who) const { return contenders_[who].state == state::leaving; }
+    /// Whether who asks from now on comes behind it: it has queued for certain, or does not wait.
+    bool has_queued(std::size_t who, clock::time_point now) const;
+    /// How often it has had it, and has not any more.
+    std::size_t turns(std::size_t who) const { return contenders_[who].turns; }
 
     std::size_t holders() const { return holders_; }
     std::size_t waiting() const;
@@ -59,9 +67,13 @@ public:
 
     std::size_t most_holders() const { return most_holders_; }
     std::size_t grants() const { return grants_; }
+    /// Grants of what another one had given back, or had when it died: not of what it had lost.
+    std::size_t passed_on() const { return passed_on_; }
     /// Grants to somebody before whom others had surely queued; not counted for semaphores, whose
     /// holders may speak in any order.
     std::size_t overtakings() const { return overtakings_; }
+    /// Pairs of a grant and somebody else who waited then, of whom it is known who came first.
+    std::size_t comparable() const { return comparable_; }
     std::size_t losses() const { return losses_; }
     /// From each release to the grant that it let in, and from each kill. Not of a release and a grant
     /// that are said at the same time.
@@ -80,11 +92,14 @@ private:
         referee::state state = referee::state::silent;
         clock::time_point since{};  ///< when it said the last thing
         std::optional<clock::time_point> queued;
+        std::size_t turns = 0;
     };
+
+    enum class way { released, lost, died };
 
     struct free_place {
         std::optional<clock::time_point> since;  ///< nothing: nobody had it before
-        bool by_kill = false;
+        way freed = way::released;
     };
 
     struct fault {
@@ -95,7 +110,10 @@ private:
     free_place take_place();
     void granted(std::size_t who, const statement& what, clock::time_point now);
     void check_order(std::size_t who, clock::time_point asked);
-    void leave(contender_state& c, clock::time_point now, bool by_kill, referee::state next);
+    clock::time_point queued_at(const contender_state& c) const {
+        return c.queued.value_or(c.since + rules_.surely_queued);
+    }
+    void leave(contender_state& c, clock::time_point now, way how, referee::state next);
     void blame(fault_kind kind, std::string text);
 
     rules rules_;
@@ -104,7 +122,9 @@ private:
     std::size_t holders_ = 0;
     std::size_t most_holders_ = 0;
     std::size_t grants_ = 0;
+    std::size_t passed_on_ = 0;
     std::size_t overtakings_ = 0;
+    std::size_t comparable_ = 0;
     std::size_t losses_ = 0;
     std::optional<std::int64_t> last_token_;
     latencies handovers_;

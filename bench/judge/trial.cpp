@@ -118,33 +118,62 @@ void trial::read_all(clock::time_point now) {
 void trial::listen_or_throw(clock::time_point now) {
     for (std::size_t i = 0; i < readings_at_once; ++i) {
         read_all(now);
-        while (auto next = order_.take()) {
-            if (!closing_)
-                about(next->who, [&] { referee_.said(next->who, next->what, next->read); });
-        }
+        judge_lines();
         if (order_.empty())
             break;
     }
     note_ends(now);
 }
 
+/// Who dies gives it back before its end can be seen: the accusation waits for that.
+bool trial::is_doubtful(const line_order::line& l) const {
+    return l.what.kind == statement_kind::holding && referee_.holders() >= setup_.limit &&
+           clock::now() < l.read + look_interval;
+}
+
+void trial::judge_lines() {
+    for (;;) {
+        auto next = doubtful_ ? std::exchange(doubtful_, std::nullopt) : order_.take();
+        if (!next)
+            return;
+        if (closing_)
+            continue;
+        if (next->what.kind == statement_kind::holding) {
+            for (std::size_t i = 0; i < processes_.size(); ++i) {
+                if (i != next->who && referee_.holds(i))
+                    note_end(i, next->read);
+            }
+        }
+        if (is_doubtful(*next)) {
+            doubtful_ = std::move(next);
+            return;
+        }
+        about(next->who, [&] { referee_.said(next->who, next->what, next->read); });
+    }
+}
+
 bool trial::has_more_to_hear() const {
-    return !order_.empty() || std::any_of(processes_.begin(), processes_.end(), [](const auto& p) {
-        return p.has_lines();
-    });
+    return doubtful_ || !order_.empty() ||
+           std::any_of(
+               processes_.begin(), processes_.end(), [](const auto& p) { return p.has_lines(); });
 }
 
 void trial::note_ends(clock::time_point now) {
-    for (std::size_t i = 0; i < processes_.size(); ++i) {
-        if (ended_[i])
-            continue;
-        auto how = processes_[i].end();
-        if (!how || !order_.empty(i) || processes_[i].has_lines())
-            continue;  // what it said last comes first
-        ended_[i] = true;
-        if (!closing_)
-            about(i, [&] { referee_.ended(i, now, *how); });
-    }
+    for (std::size_t i = 0; i < processes_.size(); ++i)
+        note_end(i, now);
+}
+
+void trial::note_end(std::size_t who, clock::time_point now) {
+    if (ended_[who])
+        return;
+    auto how = processes_[who].end();
+    bool says_more =
+        !order_.empty(who) || processes_[who].has_lines() || (doubtful_ && doubtful_->who == who);
+    if (!how || says_more)
+        return;  // what it said last comes first
+    ended_[who] = true;
+    if (!closing_)
+        about(who, [&] { referee_.ended(who, now, *how); });
 }
 
 void trial::listen() {
@@ -182,8 +211,11 @@ bool trial::stalled(clock::time_point now) {
 
 boost::asio::awaitable<void> trial::pause() {
     auto until = clock::now();
-    if (!has_more_to_hear())
+    if (doubtful_) {
+        until = doubtful_->read + look_interval;
+    } else if (!has_more_to_hear()) {
         until += look_interval;
+    }
     if (passing_ && !job_.wanted.holds_itself) {
         for (std::size_t i = 0; i < processes_.size(); ++i) {
             if (referee_.holds(i))
@@ -213,20 +245,27 @@ bool trial::first_ones_fail() const {
     return true;
 }
 
+/// Those who hold it first come first; where the order counts, one waiter after the other has queued.
+bool trial::may_start() const {
+    std::size_t next = processes_.size();
+    if (next < setup_.limit)
+        return true;
+    bool in_turn = !job_.wanted.fair || referee_.has_queued(next - 1, clock::now());
+    return next < total_ && referee_.grants() >= setup_.limit && in_turn;
+}
+
 /// Those who hold it first, then the waiters.
 boost::asio::awaitable<void> trial::fill() {
     while (!stalled_) {
         std::size_t silent = 0;
         for (std::size_t i = 0; i < processes_.size(); ++i)
             silent += referee_.silent(i) ? 1 : 0;
-        std::size_t next = processes_.size();
-        bool may_start =
-            next < setup_.limit || (next < total_ && referee_.grants() >= setup_.limit);
-        if (may_start && silent < starting_at_once) {
+        bool may = may_start();
+        if (may && silent < starting_at_once) {
             start_one();
             continue;
         }
-        if ((next == total_ && silent == 0) || (!may_start && first_ones_fail()))
+        if ((processes_.size() == total_ && silent == 0) || (!may && first_ones_fail()))
             co_return;
         job_.on.shown().update("processes that wait", referee_.waiting(), setup_.waiters);
         co_await pause();
@@ -266,11 +305,15 @@ void trial::act(clock::time_point now) {
             referee_.killed(i, clock::now());
             ended_[i] = true;
         } else if (!job_.wanted.holds_itself) {
-            // The order of these two decides what a hand-over is measured from.
-            referee_.told(i, clock::now());
-            processes_[i].send("release");
+            tell(i);
         }
     }
+}
+
+void trial::tell(std::size_t who) {
+    // The order of these two decides what a hand-over is measured from.
+    referee_.told(who, clock::now());
+    processes_[who].send("release");
 }
 
 bool trial::over() const {
@@ -291,7 +334,52 @@ boost::asio::awaitable<void> trial::pass_on() {
     }
 }
 
+/// Those who had it last give it back as well: a recipe may fail at just that.
+boost::asio::awaitable<void> trial::let_go() {
+    std::vector<std::pair<std::size_t, std::size_t>> last;  // who, and its turns until then
+    for (std::size_t i = 0; i < processes_.size(); ++i) {
+        if (referee_.holds(i) || referee_.leaves(i))
+            last.emplace_back(i, referee_.turns(i));
+    }
+    auto has_it = [this](const auto& l) { return referee_.turns(l.first) == l.second; };
+    auto until = clock::now() + job_.wanted.hold + job_.wanted.stall;
+    while (!stalled_ && std::any_of(last.begin(), last.end(), has_it)) {
+        auto now = clock::now();
+        for (const auto& l : last) {
+            bool due = referee_.holds(l.first) && has_it(l) &&
+                       now >= referee_.held_since(l.first) + job_.wanted.hold;
+            if (due && !job_.wanted.holds_itself && !has_more_to_hear())
+                tell(l.first);
+        }
+        if (now >= until)
+            break;
+        co_await pause();
+    }
+    for (const auto& l : last) {
+        if (!stalled_ && has_it(l) && referee_.leaves(l.first))
+            referee_.stuck(l.first, clock::now() - referee_.held_since(l.first));
+    }
+}
+
+std::size_t trial::handed_over() const {
+    // Who decides itself how long it holds it may have passed it on before all have queued.
+    return job_.wanted.holds_itself ? referee_.passed_on() : passed_on_;
+}
+
 boost::asio::awaitable<void> trial::run(result& r) {
+    std::exception_ptr problem;
+    try {
+        co_await play(r);
+    } catch (const protocol_error&) {
+        problem = std::current_exception();
+    }
+    add_figures(r);
+    if (problem)
+        std::rethrow_exception(problem);
+    co_await close();
+}
+
+boost::asio::awaitable<void> trial::play(result& r) {
     timer_ = std::make_unique<boost::asio::steady_timer>(co_await boost::asio::this_coro::executor);
     auto began = clock::now();
     co_await fill();
@@ -304,7 +392,8 @@ boost::asio::awaitable<void> trial::run(result& r) {
     co_await pass_on();
     r.add("drain_s", to_seconds(clock::now() - began));
     auto after = co_await counts.take();
-    auto passed_on = static_cast<double>(referee_.grants() - grants_before_);
+    passed_on_ = referee_.grants() - grants_before_;
+    auto passed_on = static_cast<double>(passed_on_);
     r.add("handovers", passed_on);
     if (before && after && passed_on > 0) {
         auto requests = static_cast<double>(after->received - before->received);
@@ -315,8 +404,7 @@ boost::asio::awaitable<void> trial::run(result& r) {
             r.add("notifications_per_handover", notifications / passed_on);
         r.add("bytes_per_handover", bytes / passed_on);
     }
-    add_figures(r);
-    co_await close();
+    co_await let_go();
 }
 
 void trial::add_figures(result& r) const {
@@ -332,6 +420,8 @@ void trial::add_figures(result& r) const {
     r.add("most_holders", static_cast<double>(referee_.most_holders()));
     r.add("overtakings", static_cast<double>(referee_.overtakings()));
     r.add("losses", static_cast<double>(referee_.losses()));
+    r.add("kills_made", static_cast<double>(kills_));
+    r.add("comparable", static_cast<double>(referee_.comparable()));
     for (fault_kind kind :
          {fault_kind::exclusion, fault_kind::order, fault_kind::stall, fault_kind::death})
         r.add(fmt::format("faults.{}", to_string(kind)),

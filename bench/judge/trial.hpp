@@ -15,6 +15,7 @@
 #include <deque>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,11 +42,16 @@ public:
     boost::asio::awaitable<void> run(result& r);
 
     const referee& judgement() const noexcept { return referee_; }
+    std::size_t kills() const noexcept { return kills_; }
+    /// So often it has passed from one to another, as far as one can tell.
+    std::size_t handed_over() const;
 
 private:
     boost::asio::awaitable<void> fill();
     boost::asio::awaitable<void> settle();
+    boost::asio::awaitable<void> play(result& r);
     boost::asio::awaitable<void> pass_on();
+    boost::asio::awaitable<void> let_go();
     boost::asio::awaitable<void> close();
     boost::asio::awaitable<void> pause();
 
@@ -56,10 +62,15 @@ private:
     void listen_or_throw(clock::time_point now);
     void read_all(clock::time_point now);
     bool has_more_to_hear() const;
+    void judge_lines();
+    bool is_doubtful(const line_order::line& l) const;
     void note_ends(clock::time_point now);
+    void note_end(std::size_t who, clock::time_point now);
+    bool may_start() const;
     void check_starts(clock::time_point now) const;
     bool stalled(clock::time_point now);
     void act(clock::time_point now);
+    void tell(std::size_t who);
     bool over() const;
     std::string text_for(std::string_view text, std::size_t who) const;
 
@@ -69,6 +80,7 @@ private:
     std::size_t total_;
     referee referee_;
     line_order order_;
+    std::optional<line_order::line> doubtful_;  ///< an accusation that is kept back
     testing::temporary_directory folder_;
     std::unique_ptr<boost::asio::steady_timer> timer_;
     std::deque<judged_process> processes_;
@@ -76,6 +88,7 @@ private:
     std::vector<bool> ended_;
     std::size_t kills_ = 0;
     std::size_t grants_before_ = 0;
+    std::size_t passed_on_ = 0;
     bool passing_ = false;
     bool closing_ = false;
     bool stalled_ = false;

@@ -52,6 +52,8 @@ bool is_left_out(std::string_view key) {
 std::string why_without_figures(const object& row) {
     if (auto failure = text_of(row, "failure"); !failure.empty())
         return "fails: " + failure;
+    if (auto reason = text_of(row, "not_judged"); !reason.empty())
+        return "not judged: " + reason;
     auto reason = text_of(row, "not_run");
     return reason.empty() ? reason : "not run: " + reason;
 }

@@ -29,6 +29,15 @@ const std::string never_given_back =
     "echo waiting; until mkdir \"$0\" 2> /dev/null; do sleep 0.05; done; echo holding; "
     "read -r told; echo released; read -r end";
 
+/// A file for each who waits; the first or the last one of these gets it.
+std::string by_files(const std::string& which) {
+    return "echo waiting; mine=\"$0.$COROZK_BENCH_NUMBER\"; : > \"$mine\"; "
+           "until [ \"$(ls \"$0\".? | " +
+           which +
+           " -n 1)\" = \"$mine\" ] && mkdir \"$0\" 2> /dev/null; do sleep 0.02; done; "
+           "rm \"$mine\"; echo holding; read -r told; rmdir \"$0\"; echo released; read -r end";
+}
+
 class judged {
 public:
     int run(const std::string& script, std::vector<std::string> options = {}) {
@@ -151,11 +160,102 @@ TEST_CASE("judge: who dies while it holds is found, and who is killed is replace
     REQUIRE(code == 1);
     CHECK(j.faults("death") == 3);
     CHECK(j.says("which held it, ended with exit code 3 (on standard error: no more coffee)"));
+    // Whom its lock goes to when it ends is not accused of what its end looks like.
+    REQUIRE(j.run(dies, {"--waiters", "12", "--repeat", "2"}) == 1);
+    INFO(j.out());
+    CHECK(j.faults("exclusion") == 0);
+    CHECK(j.figure("most_holders") == 1);
 
     REQUIRE(j.run(by_flock, {"--waiters", "4", "--kill", "2"}) == 0);
     CHECK(j.verdict() == "correct");
     CHECK(j.figure("handovers") == 4);
     CHECK(j.row().at("takeover_us").as_object().at("p50").to_number<double>() > 0);
+}
+
+TEST_CASE("judge: who dies while it releases it is found, also if it is the last one") {
+    judged j;
+    std::string crash =
+        "echo waiting; exec 9> \"$0\"; flock 9; echo holding; read -r told; "
+        "echo NoNodeError >&2; exit 3";
+    int code = j.run(crash, {"--waiters", "3"});
+    INFO(j.out());
+    REQUIRE(code == 1);
+    CHECK(j.faults("death") == 4);
+    CHECK(j.faults("exclusion") == 0);
+    CHECK(j.figure("handovers") == 3);
+    CHECK(j.says("which was to release it and had not said 'released', ended with exit code 3"));
+
+    std::string last =
+        "echo waiting; exec 9> \"$0\"; flock 9; echo holding; read -r told; "
+        "[ $COROZK_BENCH_NUMBER = 2 ] && kill -SEGV $$; flock -u 9; echo released; read -r end";
+    REQUIRE(j.run(last, {"--waiters", "1"}) == 1);
+    CHECK(j.faults("death") == 1);
+
+    std::string silent = last;
+    silent.replace(silent.find("kill -SEGV $$"), 13, "read -r never");
+    REQUIRE(j.run(silent, {"--waiters", "1", "--stall", "1"}) == 1);
+    CHECK(j.faults("stall") == 1);
+    CHECK(j.says("contender 2 was to release it, and has not said for "));
+}
+
+TEST_CASE("judge: where nothing was handed over, nothing is judged") {
+    judged j;
+    int code = j.run("echo waiting; echo holding; echo lost; read -r end", {"--waiters", "3"});
+    INFO(j.out());
+    REQUIRE(code == 2);
+    CHECK(j.verdict() == "not judged");
+    CHECK(j.says("3 waiters: not judged: nobody was handed the lock"));
+    CHECK(j.row().at("not_judged") == "nobody was handed the lock");
+}
+
+TEST_CASE("judge: fewer kills than were asked for are said") {
+    judged j;
+    REQUIRE(j.run(by_flock, {"--waiters", "2", "--kill", "5"}) == 0);
+    INFO(j.out());
+    CHECK(j.figure("kills_made") == 2);
+    CHECK(j.says("2 waiters: 2 of 5 holders were killed: then nobody waited any more"));
+    REQUIRE(j.run(by_flock, {"--waiters", "2", "--kill", "1"}) == 0);
+    CHECK_FALSE(j.says("holders were killed"));
+}
+
+TEST_CASE("judge: what cannot be judged takes nothing else away") {
+    judged j;
+    std::string third_talks =
+        "[ $COROZK_BENCH_NUMBER = 3 ] && { sleep 0.5; echo hello; }; echo waiting; exec 9> \"$0\"; "
+        "flock 9; echo holding; read -r told; flock -u 9; echo released; read -r end";
+    int code = j.run(third_talks, {"--waiters", "1,2", "--report", j.bench().path("report")});
+    INFO(j.out());
+    REQUIRE(code == 2);
+    REQUIRE(j.bench().rows().size() == 2);
+    CHECK(j.verdict() == "correct");
+    CHECK(j.row(1).at("verdict") == "not judged");
+    CHECK(j.says("2 waiters: not judged: contender 3 said 'hello'"));
+    CHECK(content_of(j.bench().path("report/index.html")).find("said 'hello'") !=
+          std::string::npos);
+
+    // A fault is one, whatever comes later; so is that of a row before.
+    std::string no_lock_either =
+        "[ $COROZK_BENCH_NUMBER = 3 ] && { sleep 0.5; echo hello; }; " + no_lock;
+    REQUIRE(j.run(no_lock_either, {"--waiters", "2"}) == 1);
+    CHECK(j.verdict() == "WRONG");
+    CHECK(j.faults("exclusion") == 1);
+    CHECK(j.says("2 waiters: not judged: contender 3 said 'hello'"));
+}
+
+TEST_CASE("judge: with --fair the order of waiters is known, and counts") {
+    judged j;
+    int code = j.run(by_files("tail"), {"--waiters", "3", "--fair"});
+    INFO(j.out());
+    REQUIRE(code == 1);
+    CHECK(j.faults("order") >= 1);
+    REQUIRE(j.run(by_files("tail"), {"--waiters", "3"}) == 0);
+
+    REQUIRE(j.run(by_files("head"), {"--waiters", "1,3", "--fair"}) == 0);
+    CHECK(j.row(1).at("verdict") == "correct");
+    CHECK(j.row(1).at("comparable").to_number<double>() == 3);
+    CHECK(j.verdict() == "order not judged");  // one waiter has nobody to overtake
+    CHECK(j.bench().run({"judge", "--fair", "--limit", "1,2", "--", "true"}) == 2);
+    CHECK(j.says("judge: --fair: "));
 }
 
 TEST_CASE("judge: a process may hold it as long as it likes, and ask again") {
@@ -249,17 +349,17 @@ TEST_CASE("judge: what cannot be judged is said in words") {
     CHECK(j.says("judge: cannot start '" + script + "': it is not executable\n"));
     std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     CHECK(j.run_command({script}, {}) == 2);
-    CHECK(j.says("judge: cannot start " + script + ": No such file or directory\n"));
+    CHECK(j.says("not judged: cannot start " + script + ": No such file or directory\n"));
 
     CHECK(j.run("echo waiting; echo 'Lock acquired!'; read -r end") == 2);
-    CHECK_FALSE(std::filesystem::exists(j.bench().path("rows.json")));
-    CHECK(j.says("judge: contender 1 said 'Lock acquired!', which is not waiting, queued"));
+    CHECK(j.verdict() == "not judged");
+    CHECK(j.says("not judged: contender 1 said 'Lock acquired!', which is not waiting, queued"));
     CHECK(j.run("echo 'no module named kazoo' >&2; exit 4") == 2);
     CHECK(
-        j.says("judge: contender 1 ended with exit code 4 (on standard error: no module named "
+        j.says("judged: contender 1 ended with exit code 4 (on standard error: no module named "
                "kazoo) before it said 'waiting'"));
     CHECK(j.run("exec yes") == 2);
-    CHECK(j.says("judge: contender 1 said 'y', which is not"));
+    CHECK(j.says("not judged: contender 1 said 'y', which is not"));
     CHECK(j.run("read -r end", {"--deadline", "1"}) == 2);
     CHECK(j.says("has not said 'waiting' within 1 s: is its output flushed"));
 }

@@ -296,8 +296,82 @@ TEST_CASE("referee: a death is a fault, unless it was wanted, and then the next 
           "death (2 times): first, contender 2, which held it, ended with exit code 1");
     t.say(3, "holding", 7'000);
     t.judge.told(3, t.at(7'001));
-    t.judge.ended(3, t.at(7'002), "ended with exit code 0");  // without a word: it had released
-    CHECK(t.judge.faults(fault_kind::death) == 2);
+    // Whether it has given it back is not known.
+    t.judge.ended(3, t.at(7'002), "was ended by signal 11");
+    CHECK(t.judge.faults(fault_kind::death) == 3);
+    CHECK(t.judge.fault_texts().at(0).starts_with("death (3 times)"));
+}
+
+TEST_CASE("referee: who has said that it gave it back, or lost it, may end") {
+    trial_of t(2);
+    t.say(0, "waiting", 0);
+    t.say(1, "waiting", 0);
+    t.say(0, "holding", 10);
+    t.judge.told(0, t.at(20));
+    CHECK(t.judge.leaves(0));
+    CHECK(t.judge.turns(0) == 0);
+    t.say(0, "released", 30);
+    CHECK(t.judge.turns(0) == 1);
+    t.judge.ended(0, t.at(40), "ended with exit code 3");
+    t.say(1, "holding", 50);
+    t.say(1, "lost", 60);
+    CHECK(t.judge.turns(1) == 1);
+    t.judge.ended(1, t.at(70), "ended with exit code 0");
+    CHECK(t.judge.correct());
+}
+
+TEST_CASE("referee: what was lost was not passed on") {
+    trial_of t(4);
+    for (std::size_t who = 0; who < 4; ++who)
+        t.say(who, "waiting", 0);
+    t.say(0, "holding", 10);
+    CHECK(t.judge.passed_on() == 0);
+    t.say(0, "lost", 20);
+    t.say(1, "holding", 30);
+    CHECK(t.judge.passed_on() == 0);
+    t.judge.told(1, t.at(40));
+    t.say(2, "holding", 50);
+    CHECK(t.judge.passed_on() == 1);
+    t.judge.killed(2, t.at(60));
+    t.say(3, "holding", 70);
+    CHECK(t.judge.passed_on() == 2);
+}
+
+TEST_CASE("referee: who was to give it back and never says so is a stall") {
+    trial_of t(1);
+    t.say(0, "waiting", 0);
+    t.say(0, "holding", 10);
+    t.judge.told(0, t.at(20));
+    t.judge.stuck(0, 2s);
+    CHECK(t.judge.fault_texts() ==
+          std::vector<std::string>{"stall: contender 1 was to release it, and has not said for "
+                                   "2.00 s that it did"});
+}
+
+TEST_CASE("referee: of which pairs it is known who came first") {
+    trial_of t(3, 1, true);
+    t.say(0, "waiting", 0);
+    t.say(0, "holding", 1);
+    t.say(1, "waiting", 100);
+    t.say(2, "waiting", 300);
+    t.judge.told(0, t.at(1'000));
+    t.say(1, "holding", 1'001);
+    CHECK(t.judge.comparable() == 0);
+
+    trial_of later(3, 1, true);
+    later.say(0, "waiting", 0);
+    later.say(0, "holding", 1);
+    later.say(1, "waiting", 100);
+    CHECK_FALSE(later.judge.has_queued(1, later.at(600)));
+    CHECK(later.judge.has_queued(1, later.at(601)));
+    CHECK_FALSE(later.judge.has_queued(2, later.at(601)));
+    later.say(2, "waiting", 700);
+    later.say(2, "queued", 701);
+    CHECK(later.judge.has_queued(2, later.at(702)));
+    later.judge.told(0, later.at(1'000));
+    later.say(1, "holding", 1'001);
+    CHECK(later.judge.comparable() == 1);
+    CHECK(later.judge.correct());
 }
 
 TEST_CASE("referee: who releases without having been told says so before") {
@@ -326,6 +400,10 @@ TEST_CASE("referee: what makes no sense cannot be judged") {
     CHECK_THROWS_WITH(t.say(0, "holding", 0), Catch::Contains("without having said 'waiting'"));
     CHECK_THROWS_AS(t.say(0, "released", 0), protocol_error);
     CHECK_THROWS_AS(t.say(0, "queued", 0), protocol_error);
+    t.say(0, "waiting", 0);
+    t.say(0, "holding", 0);
+    CHECK_THROWS_WITH(t.say(0, "holding", 0),
+                      Catch::Contains("said 'holding' although it already held it"));
     CHECK_THROWS_WITH(t.judge.ended(1, t.at(0), "ended with exit code 127"),
                       Catch::Contains("exit code 127 before it said 'waiting'"));
 }
