@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +26,9 @@ struct finding {
     finding_kind kind = finding_kind::herd;
     std::string path;          ///< or the first part of it; "" of a burst
     double sessions = 0;       ///< woken; of a crowd, that watch; of a listing, that listed last
+    double servers = 1;        ///< that these sessions are on
     double proceeded = 0;      ///< of those, who do not wait for the same again
+    double turns = 0;          ///< of a herd: so often they were woken, about
     double notifications = 0;  ///< to those sessions
     double reads = 0;          ///< of a listing
     double bytes = 0;          ///< of each
@@ -34,13 +37,15 @@ struct finding {
     std::string text() const;
 };
 
-/// Crowds only.
-std::vector<finding> findings_of(const server_look& now, std::size_t crowd);
+/// One look at each of several servers, which share a crowd.
+using server_looks = std::span<const server_look>;
 
-/// What has happened between two looks at a server. A crowd that has not been woken is no finding.
-std::vector<finding> findings_between(const server_look& before,
-                                      const server_look& after,
-                                      std::size_t crowd);
+/// Crowds only.
+std::vector<finding> findings_of(server_looks now, std::size_t crowd);
+
+/// What has happened between two looks at the same servers, in the same order. A crowd that has not
+/// been woken is no finding.
+std::vector<finding> findings_between(server_looks before, server_looks after, std::size_t crowd);
 
 /// What the server has sent between two looks besides responses; nothing if it does not count it.
 std::optional<double> notifications_between(const server_look& before, const server_look& after);

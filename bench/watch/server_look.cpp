@@ -86,6 +86,7 @@ void parse_wchp(std::string_view text, server_look& l) {
 }
 
 void parse_cons(std::string_view text, server_look& l) {
+    l.knows_sessions = l.knows_sessions || !text.empty();
     for_each_line(text, [&l](std::string_view line) {
         auto session = field(line, "sid=");
         if (session.empty())

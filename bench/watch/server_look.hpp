@@ -24,6 +24,7 @@ struct server_look {
     std::map<std::string, double, std::less<>> counters;                    ///< mntr
     std::map<std::string, std::set<session_number>, std::less<>> watchers;  ///< wchp
     std::map<session_number, session_counts> sessions;                      ///< cons
+    bool knows_sessions = false;                                            ///< cons was answered
     std::string summary;                                                    ///< wchs
     std::size_t questions = 0;  ///< how many words it had been asked before `mntr`, and this one
 

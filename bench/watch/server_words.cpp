@@ -2,6 +2,7 @@
 #include "watch/server_words.hpp"
 
 #include "arguments.hpp"
+#include "table.hpp"
 #include "time_limit.hpp"
 
 #include <boost/asio/connect.hpp>
@@ -14,6 +15,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+
 namespace corozk::bench {
 
 namespace {
@@ -23,6 +28,12 @@ using asio::ip::tcp;
 
 constexpr std::string_view refusal = " is not executed because it is not in the whitelist";
 constexpr std::string_view not_serving = "This ZooKeeper instance is not currently serving";
+
+bool is_port(std::string_view text) {
+    std::uint16_t number = 0;
+    auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return problem == std::errc() && end == text.data() + text.size() && number > 0;
+}
 
 }  // namespace
 
@@ -45,9 +56,14 @@ std::vector<server_address> parse_hosts(std::string_view hosts) {
         std::string_view port = with_port ? one.substr(colon + 1) : std::string_view("2181");
         if (host.starts_with('[') && host.ends_with(']'))
             host = host.substr(1, host.size() - 2);
-        if (host.empty() || port.empty() || port.find_first_not_of("0123456789") != port.npos)
+        if (host.empty() || !is_port(port))
             throw usage_error(fmt::format("--hosts: '{}' is not HOST:PORT", one));
-        all.emplace_back(std::string(host), std::string(port));
+        server_address found{std::string(host), std::string(port)};
+        bool known = std::any_of(all.begin(), all.end(), [&](const server_address& a) {
+            return a.text() == found.text();
+        });
+        if (!known)
+            all.push_back(std::move(found));
     }
     if (all.empty())
         throw usage_error("--hosts: it needs at least one HOST:PORT");
@@ -56,7 +72,8 @@ std::vector<server_address> parse_hosts(std::string_view hosts) {
 
 asio::awaitable<std::string> ask_server(server_address server,
                                         std::string word,
-                                        std::chrono::seconds limit) {
+                                        std::chrono::seconds limit,
+                                        std::size_t longest) {
     auto executor = co_await asio::this_coro::executor;
     tcp::resolver resolver(executor);
     tcp::socket socket(executor);
@@ -79,7 +96,12 @@ asio::awaitable<std::string> ask_server(server_address server,
             "cannot connect to {}: {}", server.text(), over ? "no answer" : problem.message()));
     }
     std::string answer;
-    co_await asio::async_read(socket, asio::dynamic_buffer(answer), token);
+    co_await asio::async_read(socket, asio::dynamic_buffer(answer, longest + 1), token);
+    if (answer.size() > longest)
+        throw server_silent(fmt::format("{} answered more than {} to '{}': is this ZooKeeper?",
+                                        server.text(),
+                                        bytes_text(static_cast<double>(longest)),
+                                        word));
     if (over)
         throw server_silent(
             fmt::format("{} did not answer '{}' within {} s", server.text(), word, limit.count()));

@@ -4,6 +4,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -21,7 +22,7 @@ struct server_address {
     std::string text() const;
 };
 
-/// "a:2181,[::1]:2182/chroot"; a port that is missing is 2181. @throws usage_error
+/// "a:2181,[::1]:2182/chroot"; a port that is missing is 2181. Each is named once. @throws usage_error
 std::vector<server_address> parse_hosts(std::string_view hosts);
 
 /// The server cannot be asked; the text says why.
@@ -36,10 +37,14 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+/// Some million watches.
+inline constexpr std::size_t longest_answer = std::size_t{256} << 20;
+
 /// The answer to one of the four-letter words.
-/// @throws server_silent, word_refused
+/// @throws server_silent, also if the answer is longer; word_refused
 boost::asio::awaitable<std::string> ask_server(server_address server,
                                                std::string word,
-                                               std::chrono::seconds limit);
+                                               std::chrono::seconds limit,
+                                               std::size_t longest = longest_answer);
 
 }  // namespace corozk::bench

@@ -131,27 +131,39 @@ public:
             timer.expires_at(next);
             co_await timer.async_wait(boost::asio::use_awaitable);
             next = clock::now() + wanted.interval;
-            bool heard = false;
+            std::vector<server_look> before;
+            std::vector<server_look> now;
+            std::vector<server_look> first;
             for (std::size_t s = 0; s < servers_.size(); ++s) {
-                bool answered = co_await look_at(s);
-                heard = heard || answered;
+                auto look = co_await look_at(s);
+                if (look && before_[s]) {
+                    before.push_back(std::move(*before_[s]));
+                    now.push_back(*look);
+                } else if (look) {
+                    first.push_back(*look);
+                }
+                before_[s] = std::move(look);
             }
-            if (!heard && i == 0)
+            if (i == 0 && first.empty())
                 throw usage_error(
                     "watch: no server tells anything\nSee corozk-bench watch --help.");
+            // A crowd is spread over the servers.
+            auto found = findings_of(first, wanted.crowd);
+            auto happened = findings_between(before, now, wanted.crowd);
+            found.insert(found.end(), happened.begin(), happened.end());
+            report(std::move(found));
         }
     }
 
 private:
-    boost::asio::awaitable<bool> look_at(std::size_t index) {
+    boost::asio::awaitable<std::optional<server_look>> look_at(std::size_t index) {
         observed_server& server = servers_[index];
         server_look now;
         try {
             now = co_await server.take(job_.wanted.most_watches);
         } catch (const server_silent& e) {
             say(fmt::format("{}  {}\n", time_text(), e.what()));
-            before_[index].reset();
-            co_return false;
+            co_return std::nullopt;
         }
         for (const auto& text : server.take_remarks())
             say(fmt::format("{}  {}\n", time_text(), text));
@@ -159,39 +171,46 @@ private:
             say(fmt::format("{}  {}: it has begun anew\n", time_text(), server.address().text()));
             before_[index].reset();
         }
-        report(server, before_[index], now);
-        before_[index] = std::move(now);
-        co_return true;
+        say(fmt::format("{}  {}: {}\n",
+                        time_text(),
+                        server.address().text(),
+                        state_text(before_[index], now)));
+        co_return now;
     }
 
-    void report(const observed_server& server,
-                const std::optional<server_look>& before,
-                const server_look& now) {
-        std::string name = server.address().text();
-        std::size_t crowd = job_.wanted.crowd;
-        say(fmt::format("{}  {}: {}\n", time_text(), name, state_text(before, now)));
-        auto found = before ? findings_between(*before, now, crowd) : findings_of(now, crowd);
+    void report(std::vector<finding> found) {
         std::sort(found.begin(), found.end(), [](const finding& a, const finding& b) {
             return std::tuple(a.kind, -a.sessions) < std::tuple(b.kind, -b.sessions);
         });
         for (std::size_t i = 0; i < found.size(); ++i) {
             if (i < most_lines)
                 say(fmt::format("          {}\n", found[i].text()));
-            add(name, found[i]);
+            add(found[i]);
         }
         if (found.size() > most_lines)
             say(fmt::format("          and {} more\n", found.size() - most_lines));
     }
 
+    static std::string clients_text(const server_look& now) {
+        if (now.knows_sessions)
+            return fmt::format("{} sessions", count_text(now.sessions.size()));
+        constexpr std::string_view connections = "zk_num_alive_connections";
+        return now.counters.contains(connections)
+                   ? fmt::format("{} connections", count_text(now.counter(connections)))
+                   : "how many sessions is not known";
+    }
+
     static std::string state_text(const std::optional<server_look>& before,
                                   const server_look& now) {
-        std::string text = fmt::format("{} sessions", count_text(now.sessions.size()));
+        std::string text = clients_text(now);
         std::size_t watches = 0;
         for (const auto& [path, watchers] : now.watchers)
             watches += watchers.size();
         if (watches > 0) {
-            text += fmt::format(
-                ", {} watches on {} nodes", count_text(watches), count_text(now.watchers.size()));
+            text += fmt::format(", {} watches on {} {}",
+                                count_text(watches),
+                                count_text(now.watchers.size()),
+                                now.watchers.size() == 1 ? "node" : "nodes");
         } else if (auto all = total_watches(now.summary); all > 0) {
             text += fmt::format(", {} watches", count_text(static_cast<double>(all)));
         }
@@ -208,16 +227,19 @@ private:
     }
 
     /// Of the same path there is one row, with a figure for each look.
-    void add(const std::string& server, const finding& f) {
-        auto key = std::tuple(server, f.kind, f.path);
+    void add(const finding& f) {
+        auto key = std::pair(f.kind, f.path);
         auto [at, is_new] = rows_.try_emplace(key, job_.results.size());
         if (is_new) {
             result row;
-            row.set("finding", to_string(f.kind)).set("server", server).set("path", f.path);
+            row.set("finding", to_string(f.kind)).set("path", f.path);
+            row.set("server", job_.wanted.hosts);
             job_.results.push_back(std::move(row));
         }
         result& row = job_.results[at->second];
-        row.add("sessions", f.sessions);
+        row.add("sessions", f.sessions).add("servers", f.servers);
+        if (f.kind == finding_kind::herd)
+            row.add("turns", f.turns);
         if (f.kind == finding_kind::herd || f.kind == finding_kind::broadcast)
             row.add("proceeded", f.proceeded);
         if (f.kind == finding_kind::listing)
@@ -231,7 +253,7 @@ private:
     job& job_;
     std::vector<observed_server> servers_;
     std::vector<std::optional<server_look>> before_;
-    std::map<std::tuple<std::string, finding_kind, std::string>, std::size_t> rows_;
+    std::map<std::pair<finding_kind, std::string>, std::size_t> rows_;
 };
 
 boost::asio::awaitable<void> run_watch(job& j) {
@@ -261,13 +283,14 @@ command watch_command() {
         "Asks each of --hosts now and then for its counters, connections and watches, and "
         "compares: "
         "which paths do many sessions watch, which of these sessions were sent notifications, and "
-        "how many of them wait for the same again? 'herd at PATH: N sessions woke T times for M "
-        "that "
-        "could proceed' says that T - M times were for nothing; 'broadcast' that a node's data "
-        "changed, or that all went on; 'crowd' (at the first look) that many watch a node; 'burst' "
+        "how many of them wait for the same again? 'herd at PATH: N sessions woke T times in about "
+        "K turns; M of N wait for the same again' says that all woke for each turn, where one could "
+        "proceed; 'broadcast' that a node's data changed, or that all went on. A node that is made "
+        "anew, and that all read and watch again, such as one that names a leader, looks like a "
+        "herd: whether those who woke had something to read is not told by the servers. 'crowd' (at the first look) that many watch a node; 'burst' "
         "that the server counts many watches for an event, but their path is not known; 'large "
         "reads' is what long listings look like. "
-        "Name all servers, for each knows its own sessions only. No session is opened. The words "
+        "Name all servers, for each knows its own sessions only; crowds are summed over them. No session is opened. The words "
         "mntr, wchs, wchp and cons have to be allowed by each server "
         "(4lw.commands.whitelist=mntr,wchs,wchp,cons in its zoo.cfg); what is refused is said, and "
         "done without. wchp costs the server: it writes a line for each watch, and watches cannot "

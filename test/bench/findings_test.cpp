@@ -38,6 +38,17 @@ void watch(server_look& l, const std::string& path, int first, int last) {
     parse_wchp(wchp, l);
 }
 
+// Of one server.
+std::vector<finding> findings_between(const server_look& before,
+                                      const server_look& after,
+                                      std::size_t least) {
+    return bench::findings_between(server_looks(&before, 1), server_looks(&after, 1), least);
+}
+
+std::vector<finding> findings_of(const server_look& now, std::size_t least) {
+    return bench::findings_of(server_looks(&now, 1), least);
+}
+
 void fired(server_look& l, std::string_view what, int events, int watches) {
     parse_mntr(fmt::format("zk_version\tx\nzk_cnt_node_{0}_watch_count\t{1}\n"
                            "zk_sum_node_{0}_watch_count\t{2}\n",
@@ -59,8 +70,60 @@ TEST_CASE("findings: everybody woke for one") {
     REQUIRE(found.size() == 1);
     CHECK(found[0].kind == finding_kind::herd);
     CHECK(found[0].text() ==
-          "herd at /job/lock: 20 sessions woke 20 times for 1 that could proceed");
+          "herd at /job/lock: 20 sessions woke 20 times in about 1 turn; 19 of 20 wait for the same "
+          "again");
     CHECK(findings_between(before, after, 21).empty());
+}
+
+TEST_CASE("findings: turns are as many as wake all of them") {
+    server_look before = with_sessions(5, 5);
+    server_look after = with_sessions(25, 35);  // ten notifications each
+    watch(before, "/job/lock", 1, 20);
+    watch(after, "/job/lock", 2, 20);
+    CHECK(findings_between(before, after, crowd).at(0).text() ==
+          "herd at /job/lock: 20 sessions woke 200 times in about 10 turns; 19 of 20 wait for the "
+          "same again");
+    // They were woken for other things, too: there were fewer.
+    fired(before, "deleted", 100, 100);
+    fired(after, "deleted", 108, 260);
+    CHECK(findings_between(before, after, crowd).at(0).turns == 8);
+    // Others delete other nodes.
+    fired(after, "deleted", 400, 652);
+    CHECK(findings_between(before, after, crowd).at(0).turns == 10);
+}
+
+TEST_CASE("findings: a crowd is that of all servers") {
+    std::vector<server_look> before;
+    std::vector<server_look> after;
+    for (int server = 0; server < 3; ++server) {
+        before.push_back(with_sessions(5, 5));
+        after.push_back(with_sessions(7, 8));
+        watch(before.back(), "/job/lock", 1, 8);
+        watch(after.back(), "/job/lock", 2, 8);
+        fired(after.back(), "deleted", 1, 8);
+    }
+    auto crowds = bench::findings_of(before, crowd);
+    REQUIRE(crowds.size() == 1);
+    CHECK(crowds[0].text() ==
+          "crowd at /job/lock: 24 sessions on 3 servers watch it, and a change wakes them all");
+    auto found = bench::findings_between(before, after, crowd);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].kind == finding_kind::herd);
+    CHECK(found[0].text().starts_with(
+        "herd at /job/lock: 24 sessions on 3 servers woke 24 times in about 1 turn; "));
+    CHECK(findings_between(before[0], after[0], crowd).empty());
+    CHECK(bench::findings_between(before, after, 25).empty());
+    // Each of many events woke one of them.
+    for (auto& l : after)
+        fired(l, "deleted", 8, 8);
+    CHECK(bench::findings_between(before, after, crowd).empty());
+    // Without paths.
+    for (std::size_t i = 0; i < 3; ++i) {
+        before[i].watchers.clear();
+        fired(after[i], "deleted", 1, 8);
+    }
+    CHECK(bench::findings_between(before, after, crowd).at(0).text().starts_with(
+        "burst: nodes that were deleted woke 24.0 watches each (24 in all)"));
 }
 
 TEST_CASE("findings: the next leader's node is the same to those who wait") {
@@ -205,6 +268,11 @@ TEST_CASE("findings: host lists") {
     CHECK(all[1].text() == "b:2182");
     CHECK(all[2].text() == "[::1]:2183");
     CHECK_THROWS(parse_hosts("a:b"));
+    CHECK_THROWS(parse_hosts("a:65536"));
+    CHECK_THROWS(parse_hosts("a:0"));
+    CHECK(parse_hosts("a:65535").size() == 1);
+    // The same one would count twice.
+    CHECK(parse_hosts("a,b:2182,a:2181").size() == 2);
     CHECK_THROWS(parse_hosts(":2181"));
 }
 

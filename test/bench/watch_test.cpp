@@ -103,7 +103,7 @@ TEST_CASE("watch: a herd is named, with the path of its lock") {
     crowd.run_until([&] { return program.says(line) || !program.process().running(); });
     INFO(program.out());
     CHECK(program.says(line));
-    CHECK(program.says(" that could proceed"));
+    CHECK(program.says(" wait for the same again"));
     // Ctrl-C is its end, and it has found what it has found.
     program.process().signal(SIGINT);
     REQUIRE(program.process().wait(std::chrono::minutes(1)));
@@ -180,6 +180,8 @@ TEST_CASE("watch: words that a server refuses are said, with its setting") {
     CHECK(program.says(shy.hosts() + " refuses cons, wchp, wchs; zoo.cfg allows it: "
                                      "4lw.commands.whitelist=mntr,wchs,wchp,cons"));
     CHECK(program.says("no path can be named"));
+    CHECK(program.says(shy.hosts() + ": 1 connections"));
+    CHECK_FALSE(program.says("0 sessions"));
 }
 
 TEST_CASE("watch: mistakes are said in words") {
