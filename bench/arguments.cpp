@@ -178,7 +178,7 @@ constexpr std::array options{
     option{"--warm-up",
            "N",
            "create, read and delete so many znodes before anything is measured: a server that has "
-           "just started is several times slower, as it is a Java program (default 20000)",
+           "just started is several times slower, as it is a Java program",
            [](settings& s, std::string_view v) { s.warm_up = to_number(v, 0, million); }},
     option{"--json",
            "FILE",
@@ -205,11 +205,11 @@ constexpr std::array options{
            }},
     option{"--repeat",
            "N",
-           "measure N times and show medians, with the spread (default 3)",
+           "measure N times and show medians, with the spread",
            [](settings& s, std::string_view v) { s.repeat = to_number(v, 1, 1'000); }},
     option{"--session-timeout",
            "MS",
-           "what sessions ask of the server (default 40000)",
+           "what sessions ask of the server",
            [](settings& s, std::string_view v) {
                s.session_timeout = std::chrono::milliseconds(to_number(v, 100, 10 * million));
            }},
@@ -234,12 +234,12 @@ constexpr std::array options{
            [](settings& s, std::string_view v) { s.readers = to_number(v, 1, 10'000); }},
     option{"--limit",
            "K[,K...]",
-           "of the semaphore: so many hold it at a time (default 10; of `judge` 1, a lock)",
+           "of the semaphore: so many hold it at a time; 1 is a lock",
            [](settings& s, std::string_view v) { s.limits = to_numbers(v, 1, 100'000); }},
     option{"--processes",
            "K",
-           "how many processes the waiters and their sessions are spread over (default 1: all on "
-           "this program's only thread; of `safety` 4)",
+           "how many processes the waiters and their sessions are spread over; 1: all on this "
+           "program's only thread",
            [](settings& s, std::string_view v) { s.processes = to_number(v, 1, 1'000); }},
     option{"--sessions",
            "M",
@@ -283,8 +283,7 @@ constexpr std::array options{
            [](settings& s, std::string_view v) { s.releases = to_number(v, 1, 1'000); }},
     option{"--load",
            "P[,P...]",
-           "others use so many per cent of the servers' capacity (default 0,10,30,50,70,90; of "
-           "`sizing` one number, 0)",
+           "others use so many per cent of the servers' capacity; of `sizing` one number",
            [](settings& s, std::string_view v) { s.loads = to_numbers(v, 0, 100); }},
     option{"--budget",
            "S",
@@ -343,10 +342,8 @@ constexpr std::array options{
            [](settings& s, std::string_view v) { s.nodes = to_numbers(v, 1, 100'000); }},
     option{"--peers",
            "NAME[,NAME...]",
-           "beside whom: curator (default of `paper`), kazoo, zookeeper (the recipes in its own "
-           "jars), all (default, but not of `herd`), none; one that is not installed is left out, "
-           "with a word about the "
-           "package",
+           "beside whom: curator, kazoo, zookeeper (the recipes in its own jars), all, none; one "
+           "that is not installed is left out, with a word about the package",
            [](settings& s, std::string_view v) { s.peers = to_names(v, all_peers()); },
            names_of<all_peers>},
     option{"--systems",
@@ -382,8 +379,8 @@ constexpr std::array options{
     option{"--hold",
            "MS|own",
            "so many milliseconds after it has said that it holds it, a process is told to release "
-           "it (default 1); own: it is not told, but releases by itself. Of `sizing`: so long each "
-           "owner holds the lock (default 100)",
+           "it; own: it is not told, but releases by itself. Of `sizing`: so long each owner holds "
+           "the lock",
            [](settings& s, std::string_view v) {
                s.holds_itself = v == "own";
                if (!s.holds_itself)
@@ -469,6 +466,9 @@ constexpr std::array<std::string_view, 12> common{"--hosts",
                                                   "--session-timeout",
                                                   "--quiet"};
 
+/// Nothing is measured, nor repeated, and no server is ours.
+constexpr std::array<std::string_view, 3> common_of_lookers{"--hosts", "--json", "--report"};
+
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
@@ -489,6 +489,11 @@ std::string suggestion(std::string_view word, std::span<const std::string_view> 
 }
 
 void check_servers(const settings& s) {
+    for (std::string_view name : {"--heap", "--data"}) {
+        if (s.was_given(name) && !s.hosts.empty())
+            throw usage_error(
+                fmt::format("{} is about our own servers: it makes no sense with --hosts", name));
+    }
     auto check = [&s](std::string_view name, bool wanted) {
         if (wanted && !s.hosts.empty())
             throw usage_error(
@@ -507,8 +512,8 @@ std::span<const option> all_options() {
     return options;
 }
 
-std::span<const std::string_view> common_options() {
-    return common;
+std::span<const std::string_view> common_options(bool look_only) {
+    return look_only ? std::span<const std::string_view>(common_of_lookers) : common;
 }
 
 const option& find_option(std::string_view name) {
@@ -569,7 +574,13 @@ bool parse_arguments(std::span<const std::string_view> words,
                 throw usage_error(fmt::format("'{}' needs a value: {} {}", name, name, o.value));
             }
             value = words[++i];
+            if (std::any_of(options.begin(), options.end(), [value](const option& other) {
+                    return other.name == value;
+                }))
+                throw usage_error(fmt::format(
+                    "'{}' needs a value, and '{}' is an option: {} {}", name, value, name, o.value));
         }
+        s.given.emplace_back(name);
         try {
             o.apply(s, value);
         } catch (const usage_error& problem) {

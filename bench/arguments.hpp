@@ -30,8 +30,8 @@ struct option {
 /// Every option that there is.
 std::span<const option> all_options();
 
-/// The options that every command takes.
-std::span<const std::string_view> common_options();
+/// The options that every command takes; fewer if it only looks at servers of others.
+std::span<const std::string_view> common_options(bool look_only);
 
 const option& find_option(std::string_view name);
 

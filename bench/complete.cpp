@@ -78,7 +78,10 @@ candidate_list candidates(const program& p,
 
 std::vector<std::string_view> accepted_options(const program& p, const command& c) {
     std::vector<std::string_view> accepted = c.options;
-    accepted.insert(accepted.end(), common_options().begin(), common_options().end());
+    settings s;
+    c.defaults(s);
+    auto common = common_options(s.look_only);
+    accepted.insert(accepted.end(), common.begin(), common.end());
     if (p.write_report == nullptr)
         std::erase_if(accepted,
                       [](std::string_view o) { return o == "--report" || o == "--from"; });

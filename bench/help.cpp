@@ -4,6 +4,7 @@
 #include "arguments.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace corozk::bench {
 
@@ -12,12 +13,44 @@ namespace {
 constexpr std::size_t line_width = 88;
 constexpr std::size_t name_width = 12;
 
-std::string describe(std::string_view name) {
+std::string numbers_text(const std::vector<std::size_t>& numbers) {
+    return fmt::format("{}", fmt::join(numbers, ","));
+}
+
+/// What a command does without an option, where commands differ; "" if there is nothing to say.
+std::string default_of(std::string_view name, const settings& s) {
+    if (name == "--repeat")
+        return std::to_string(s.repeat);
+    if (name == "--session-timeout")
+        return std::to_string(s.session_timeout.count());
+    if (name == "--warm-up")
+        return std::to_string(s.warm_up);
+    if (name == "--limit")
+        return numbers_text(s.limits);
+    if (name == "--processes")
+        return std::to_string(s.processes);
+    if (name == "--load")
+        return numbers_text(s.loads);
+    if (name == "--waiters")
+        return numbers_text(s.waiters);
+    if (name == "--clients")
+        return numbers_text(s.clients);
+    if (name == "--hold")
+        return std::to_string(s.hold.count());
+    if (name == "--peers")
+        return s.peers.empty() ? "none" : fmt::format("{}", fmt::join(s.peers, ","));
+    return {};
+}
+
+std::string describe(std::string_view name, const settings& s) {
     const option& o = find_option(name);
     std::string head(o.name);
     if (!o.value.empty())
         head += fmt::format(" {}", o.value);
-    return fmt::format("  {}\n{}", head, wrapped(o.help, 6));
+    std::string text(o.help);
+    if (auto its = default_of(name, s); !its.empty())
+        text += fmt::format(" (default {})", its);
+    return fmt::format("  {}\n{}", head, wrapped(text, 6));
 }
 
 }  // namespace
@@ -65,15 +98,17 @@ std::string general_help(std::span<const command> commands) {
 }
 
 std::string command_help(const command& c) {
+    settings s;
+    c.defaults(s);
     std::string text = fmt::format("corozk-bench {}: {}\n\n", c.name, c.summary);
     text += wrapped(c.details) + "\n";
     if (!c.options.empty())
         text += "options:\n";
     for (auto name : c.options)
-        text += describe(name);
-    text += "options of every command:\n";
-    for (auto name : common_options())
-        text += describe(name);
+        text += describe(name, s);
+    text += s.look_only ? "options of other commands as well:\n" : "options of every command:\n";
+    for (auto name : common_options(s.look_only))
+        text += describe(name, s);
     return text;
 }
 

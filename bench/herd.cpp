@@ -346,7 +346,9 @@ private:
         // Of the locks of peers it is not known: they are kept for so long and passed on.
         line.push_back(row.has("releases_per_s") ? figure_text(row.median("releases_per_s")) : "");
         bool known = row.has("server_cpu_us_per_turn");
-        line.push_back(known ? microseconds_text(row.median("server_cpu_us_per_turn")) : "");
+        double cpu = row.median("server_cpu_us_per_turn");
+        // What the server does anyway is subtracted.
+        line.push_back(!known ? "" : cpu < 0 ? "within the noise" : microseconds_text(cpu));
         neighbours_.add(std::move(line));
         for (std::string_view role : told_roles) {
             if (!row.has(neighbour_key(role, false) + ".p50"))

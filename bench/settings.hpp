@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace corozk::bench {
@@ -12,7 +14,8 @@ namespace corozk::bench {
 struct settings {
     settings() = default;
 
-    std::string hosts;  ///< empty: our own server
+    std::vector<std::string> given;  ///< the options of the command line
+    std::string hosts;               ///< empty: our own server
     int servers = 1;
     std::size_t observers = 0;         ///< servers of our own beside those
     std::chrono::milliseconds lag{0};  ///< one server hears of everything so much later
@@ -68,6 +71,10 @@ struct settings {
 
     std::size_t stops = 3;  ///< processes of `safety` that have a fault while they hold the lock
     std::vector<std::string> faults;
+
+    bool was_given(std::string_view option) const {
+        return std::find(given.begin(), given.end(), option) != given.end();
+    }
 
     bool look_only = false;            ///< nothing is done to the server, which is not ours
     std::chrono::seconds interval{5};  ///< between two looks

@@ -49,13 +49,18 @@ bool is_left_out(std::string_view key) {
     return key == "run" || key == "spread" || key == "distribution_us" || key == "workload";
 }
 
-std::string why_without_figures(const object& row) {
+struct lack {
+    std::string what;  ///< in the table; empty if nothing is missing
+    std::string why;   ///< below it, as it may be long
+};
+
+lack why_without_figures(const object& row) {
     if (auto failure = text_of(row, "failure"); !failure.empty())
-        return "fails: " + failure;
+        return {"fails", failure};
     if (auto reason = text_of(row, "not_judged"); !reason.empty())
-        return "not judged: " + reason;
+        return {"not judged", reason};
     auto reason = text_of(row, "not_run");
-    return reason.empty() ? reason : "not run: " + reason;
+    return reason.empty() ? lack() : lack{"not run", reason};
 }
 
 std::string row_title(const object& row, std::span<const std::string_view> labels) {
@@ -123,9 +128,16 @@ std::string table_of(const std::vector<const object*>& rows,
     for (const column* c : used)
         text += fmt::format("<th>{}</th>", escaped(c->title));
     text += "</tr>\n";
+    std::string reasons;
     for (const object* row : rows) {
-        text += fmt::format("<tr><td>{}</td>", escaped(row_title(*row, labels)));
-        std::string reason = why_without_figures(*row);
+        std::string title = row_title(*row, labels);
+        text += fmt::format("<tr><td>{}</td>", escaped(title));
+        auto [reason, why] = why_without_figures(*row);
+        if (!reason.empty()) {
+            std::string tried =
+                used.empty() ? "" : fmt::format(", {} {}", cell(*row, *used[0]), used[0]->title);
+            reasons += fmt::format("<li>{}</li>\n", escaped(title + tried + ": " + reason + ": " + why));
+        }
         // The first columns say what was tried.
         std::size_t shown = reason.empty() ? used.size() : std::min<std::size_t>(used.size(), 1);
         for (std::size_t i = 0; i < shown; ++i)
@@ -139,7 +151,8 @@ std::string table_of(const std::vector<const object*>& rows,
                                 escaped(reason));
         text += "</tr>\n";
     }
-    return text + "</table></div>\n";
+    text += "</table></div>\n";
+    return reasons.empty() ? text : text + "<ul class=fails>\n" + reasons + "</ul>\n";
 }
 
 std::string plain_table_of(const std::vector<const object*>& rows) {

@@ -40,6 +40,7 @@ td, th { border-bottom: 1px solid var(--line); padding: .25rem .6rem; text-align
 th { white-space: normal; vertical-align: bottom; }
 td:first-child, th:first-child { text-align: left; }
 td.fails { color: var(--bad); text-align: left; white-space: normal; }
+ul.fails { color: var(--bad); font-size: .85rem; overflow-wrap: anywhere; }
 details { margin-top: 1rem; }
 td.bad { color: var(--bad); font-weight: 600; }
 nav { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; }

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace corozk::bench {
 
@@ -86,6 +87,9 @@ std::vector<plot> plots_for(const boost::json::array& rows) {
             add_pictures(all, about, rows);
     }
     add_distributions(all, rows);
+    std::set<std::string> names;
+    for (plot& p : all)
+        p.name = unique(p.name, names);
     return all;
 }
 

@@ -6,18 +6,21 @@
 #include "report/page.hpp"
 #include "report/plot.hpp"
 #include "report/plots.hpp"
+#include "report/row.hpp"
 #include "report/text_file.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <boost/json/stream_parser.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <ios>
 #include <iterator>
+#include <set>
 #include <stdexcept>
 #include <system_error>
 
@@ -119,19 +122,21 @@ void prepare_report(const fs::path& folder) {
 std::string write_report(const fs::path& folder, const boost::json::array& rows) {
     make_folder(folder);
     remove_old(folder);
+    // They have taken long to measure; everything else can be made from them.
+    write_text(folder / "rows.json", boost::json::serialize(rows) + "\n");
     std::vector<drawn_plot> drawn;
     for (const plot& p : plots_for(rows))
         drawn.push_back({p, draw(p, folder)});
     std::size_t distributions = 0;
+    std::set<std::string> names;
     for (const auto& value : rows) {
         const auto& row = value.as_object();
         if (const auto* distribution = row.if_contains("distribution_us")) {
-            write_text(folder / (name_of_distribution(row) + ".hgrm"),
+            write_text(folder / (unique(name_of_distribution(row), names) + ".hgrm"),
                        to_hgrm(distribution->as_object()));
             ++distributions;
         }
     }
-    write_text(folder / "rows.json", boost::json::serialize(rows) + "\n");
     write_text(folder / "index.html", page_for(rows, drawn));
     return fmt::format("report: {} ({} pictures, {} distributions as .hgrm)\n",
                        (folder / "index.html").string(),
@@ -145,6 +150,8 @@ boost::json::array read_rows(const std::vector<std::string>& files) {
         for (auto& row : parse_rows(name, content_of(name)))
             all.push_back(std::move(row));
     }
+    if (all.empty())
+        throw usage_error(fmt::format("--from: there are no rows in {}", fmt::join(files, ", ")));
     return all;
 }
 

@@ -85,6 +85,13 @@ std::string to_file_name(std::string_view text) {
     return name;
 }
 
+std::string unique(const std::string& name, std::set<std::string>& taken) {
+    std::string free = name;
+    for (std::size_t i = 2; !taken.insert(free).second; ++i)
+        free = fmt::format("{}-{}", name, i);
+    return free;
+}
+
 std::string plain_words(std::string text) {
     std::replace(text.begin(), text.end(), '_', ' ');
     return text;

@@ -3,6 +3,7 @@
 
 #include <boost/json/object.hpp>
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,9 @@ std::string title_of(const boost::json::object& row);
 
 /// Letters and digits; anything else is a dash.
 std::string to_file_name(std::string_view text);
+
+/// With a number behind it where it is taken; it is taken then.
+std::string unique(const std::string& name, std::set<std::string>& taken);
 
 /// "shared_lock" without what only a program reads.
 std::string plain_words(std::string text);

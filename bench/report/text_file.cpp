@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/text_file.hpp"
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <stdexcept>
 
@@ -10,7 +12,7 @@ void write_text(const std::filesystem::path& file, const std::string& text) {
     std::ofstream stream(file, std::ios::trunc);
     stream << text;
     if (!stream.flush())
-        throw std::runtime_error("cannot write " + file.string());
+        throw std::runtime_error("cannot write " + file.string() + ": " + std::strerror(errno));
 }
 
 }  // namespace corozk::bench

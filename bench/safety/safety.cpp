@@ -172,6 +172,12 @@ boost::asio::awaitable<void> run_safety(job& j) {
     }
     if (!j.wanted.peers.empty())
         remarks += add_curator(j, owners);
+    bool moves_clocks =
+        std::any_of(faults.begin(), faults.end(), [](const fault& f) { return f.kind == "clock"; });
+    bool has_ours = std::any_of(
+        owners.begin(), owners.end(), [](const lock_owner& o) { return o.system == "corozk"; });
+    if (moves_clocks && !has_ours)
+        remarks += "clock: left out, it is played with corozk's lock only: --systems corozk\n";
     for (const auto& owner : owners) {
         for (const auto& f : faults)
             remarks += co_await run_owner(j, owner, f, t);

@@ -11,6 +11,9 @@ namespace {
 
 constexpr double most_waiters = 1e6;
 
+/// A holder that has had corozk's lock for so long lists the queue once more.
+constexpr double short_hold_us = 5'000;
+
 /// On idle servers.
 double handover_alone_us(const server_costs& costs, lock_form form, const lock_demand& demand) {
     double share = 1 / demand.servers;
@@ -43,14 +46,16 @@ std::string_view name_of(lock_form form) {
     return "herd lock";
 }
 
-turn_work work_of(lock_form form, double waiters) {
+turn_work work_of(lock_form form, double waiters, double hold_us) {
     turn_work w;
     switch (form) {
         case lock_form::corozk:
             w.transactions = 1;  // the release
             w.writes = 1;        // queueing again
-            w.reads = 2;         // the watches on the one ahead, and on the own node
+            // Two listings, the watches on the one ahead and on the own node, the one ahead again.
+            w.reads = 5;
             w.events = 3;
+            w.names = (hold_us < short_hold_us ? 1.5 : 2) * waiters;
             break;
         case lock_form::textbook:
             w.writes = 2;  // a delete and a create
@@ -76,7 +81,7 @@ double busy_us(const server_costs& costs, const turn_work& work, double servers)
 
 lock_prediction predict(const server_costs& costs, lock_form form, const lock_demand& demand) {
     lock_prediction p;
-    double busy = busy_us(costs, work_of(form, demand.waiters), demand.servers);
+    double busy = busy_us(costs, work_of(form, demand.waiters, demand.hold_us), demand.servers);
     double alone = handover_alone_us(costs, form, demand);
     double left = 1 - demand.other_load;
     p.turns_per_s = demand.locks * 1e6 / (demand.hold_us + alone);

@@ -46,7 +46,7 @@ struct turn_work {
     double names = 0;
 };
 
-turn_work work_of(lock_form form, double waiters);
+turn_work work_of(lock_form form, double waiters, double hold_us);
 
 /// The time that a turn takes of each server: all of them apply each write, and share the rest.
 double busy_us(const server_costs& costs, const turn_work& work, double servers);

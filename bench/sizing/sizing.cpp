@@ -82,7 +82,7 @@ boost::asio::awaitable<void> run_sizing(job& j) {
         for (std::size_t waiters : j.wanted.waiters) {
             lock_demand d = demand_for(j, waiters);
             lock_prediction p = predict(costs, sized_forms[i], d);
-            double busy = busy_us(costs, work_of(sized_forms[i], d.waiters), d.servers);
+            double busy = busy_us(costs, work_of(sized_forms[i], d.waiters, d.hold_us), d.servers);
             t.add({count_text(waiters),
                    std::string(name_of(sized_forms[i])),
                    figure_text(p.turns_per_s),
@@ -107,11 +107,12 @@ boost::asio::awaitable<void> run_sizing(job& j) {
     lock_demand d = demand_for(j, 1);
     j.output = heading(j) + "\n" + costs_table(costs);
     j.output += fmt::format(
-        "\n{} locks, held for {} ms each, {} servers, {:.0f} % of each used by "
-        "others:\n\n",
+        "\n{} {}, held for {} ms each, {} {}, {:.0f} % of each used by others:\n\n",
         count_text(d.locks),
+        d.locks == 1 ? "lock" : "locks",
         j.wanted.hold.count(),
         count_text(d.servers),
+        d.servers == 1 ? "server" : "servers",
         100 * d.other_load);
     j.output += t.str() + "\n" + limits;
     j.output +=

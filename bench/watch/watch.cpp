@@ -267,6 +267,9 @@ void check_watch(const settings& s) {
             "watch: which servers? --hosts HOST:PORT[,HOST:PORT...] names all of them\nSee "
             "corozk-bench watch --help.");
     parse_hosts(s.hosts);
+    if (s.was_given("--once") && s.was_given("--looks"))
+        throw usage_error(
+            "watch: --once is --looks 1: not both\nSee corozk-bench watch --help.");
 }
 
 void defaults_of_watch(settings& s) {

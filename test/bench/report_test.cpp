@@ -250,6 +250,90 @@ TEST_CASE("report: a lost update is marked, and none is not") {
     CHECK(contains(r.section("What a guard is for"), "<td>0</td><td>0</td>"));
 }
 
+TEST_CASE("report: a row of safety says which fault it is about, and when it was told") {
+    reported r;
+    object row{{"workload", "safety"},
+               {"implementation", "ours"},
+               {"fault", "partition"},
+               {"guard", "valid"},
+               {"notice_ms", -620},
+               {"lost", 0}};
+    REQUIRE(r.make(array{row}) == 0);
+    std::string section = r.section("What a guard is for");
+    CHECK(contains(section, "<td>partition</td>"));
+    CHECK(contains(section, "<td>620 ms after</td>"));
+    CHECK(contains(section, "Partition: "));
+}
+
+TEST_CASE("report: an ensemble's neighbours are beside those of all servers") {
+    reported r;
+    object row{{"workload", "herd"},
+               {"implementation", "ours"},
+               {"recipe", "lock"},
+               {"waiters", 10},
+               {"neighbour_us", quantiles(100, 200)},
+               {"neighbour_at_leader_us", quantiles(100, 7'100)}};
+    REQUIRE(r.make(array{row}) == 0);
+    std::string section = r.section("What one release stirs up");
+    CHECK(contains(section, "<th>p99 at the leader</th>"));
+    CHECK(contains(section, "7.1 ms"));
+    CHECK_FALSE(contains(section, "at an observer"));
+}
+
+TEST_CASE("report: what is wrong is said whole, below the table") {
+    reported r;
+    std::string why(300, 'x');
+    object row{{"workload", "judge"},
+               {"implementation", "mine"},
+               {"waiters", 3},
+               {"verdict", "WRONG"},
+               {"failure", why}};
+    REQUIRE(r.make(array{row}) == 0);
+    std::string section = r.section("Somebody else's recipe");
+    CHECK(contains(section, "<li>mine, 3 waiters: fails: " + why + "</li>"));
+    CHECK(contains(section, ">fails</td>"));
+}
+
+TEST_CASE("report: files of rows with the same name do not replace each other") {
+    reported r;
+    array rows;
+    object distribution = boost::json::parse(R"({"count": 2, "mean": 1, "standard_deviation": 0,
+        "max": 2, "percentiles": [[1, 0.5, 1], [2, 1, 2]]})")
+                              .as_object();
+    for (const char* name : {"a,b", "ab"})
+        rows.push_back(object{{"workload", "judge"},
+                              {"implementation", name},
+                              {"recipe", "lock"},
+                              {"waiters", 3},
+                              {"distribution_us", distribution}});
+    INFO(r.out());
+    REQUIRE(r.make(rows) == 0);
+    std::size_t files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(r.folder()))
+        files += entry.path().extension() == ".hgrm" ? 1 : 0;
+    CHECK(files == 2);
+}
+
+TEST_CASE("report: no rows, and options that are about measuring, are refused") {
+    reported r;
+    CHECK(r.make(array{}) == 2);
+    CHECK(contains(r.out(), "there are no rows in "));
+    bench_run bench;
+    std::ofstream(bench.path("rows.json")) << "[]";
+    for (const char* option : {"--hosts", "--repeat", "--peers"}) {
+        INFO(option);
+        std::string value = option == std::string("--repeat") ? "2" : "none";
+        CHECK(bench.run({"report",
+                         "--from",
+                         bench.path("rows.json"),
+                         "--report",
+                         bench.path("folder"),
+                         option,
+                         value}) == 2);
+        CHECK(contains(bench.out(), std::string(option) + ": with --from nothing is measured"));
+    }
+}
+
 TEST_CASE("report: rows of which nothing is known have a plain table") {
     reported r;
     array rows{object{{"workload", "tide"}, {"height", 2.5}, {"at", {{"place", "a <b>"}}}},

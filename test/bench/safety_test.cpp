@@ -197,6 +197,16 @@ TEST_CASE("safety: where nobody takes part, nothing is measured") {
     CHECK(bench.rows().empty());
 }
 
+TEST_CASE("safety: clocks are played with corozk's lock only, and that is said") {
+    bench_run bench;
+    CHECK(bench.run_small("safety", {"--fault", "clock", "--systems", "none", "--peers", "none"}) !=
+          0);
+    bool installed = bench.out().find("package faketime") == std::string::npos;
+    if (installed)
+        CHECK(bench.out().find("clock: left out, it is played with corozk's lock only") !=
+              std::string::npos);
+}
+
 TEST_CASE("safety: without faults nothing is lost and nobody overlaps") {
     bench_run bench;
     int code =

@@ -188,6 +188,8 @@ TEST_CASE("watch: mistakes are said in words") {
     bench_run bench;
     CHECK(bench.run({"watch"}) == 2);
     CHECK(bench.out().find("watch: which servers? --hosts") != std::string::npos);
+    CHECK(bench.run({"watch", "--hosts", "a:1", "--once", "--looks", "3"}) == 2);
+    CHECK(bench.out().find("--once is --looks 1: not both") != std::string::npos);
     CHECK(bench.run({"watch", "--hosts", "a:b", "--once"}) == 2);
     CHECK(bench.out().find("'a:b' is not HOST:PORT") != std::string::npos);
     port_reservation nobody;

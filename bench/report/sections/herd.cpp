@@ -27,7 +27,19 @@ section herd_section() {
                  {"bytes", "bytes_per_handover", bytes_text},
                  {"another client's reads p50", "neighbour_us.p50", microseconds_text},
                  {"p99", "neighbour_us.p99", microseconds_text},
-                 {"p99 without releases", "neighbour_idle_us.p99", microseconds_text}};
+                 {"p99 without releases", "neighbour_idle_us.p99", microseconds_text},
+                 {"p99 at the leader", "neighbour_at_leader_us.p99", microseconds_text},
+                 {"without releases", "neighbour_at_leader_idle_us.p99", microseconds_text},
+                 {"p99 at a follower", "neighbour_at_follower_us.p99", microseconds_text},
+                 {"without releases", "neighbour_at_follower_idle_us.p99", microseconds_text},
+                 {"p99 at the lagging follower",
+                  "neighbour_at_lagging_follower_us.p99",
+                  microseconds_text},
+                 {"without releases",
+                  "neighbour_at_lagging_follower_idle_us.p99",
+                  microseconds_text},
+                 {"p99 at an observer", "neighbour_at_observer_us.p99", microseconds_text},
+                 {"without releases", "neighbour_at_observer_idle_us.p99", microseconds_text}};
     s.lines = {
         {.name = "neighbour",
          .title = "What another client notices of {}",
@@ -35,7 +47,7 @@ section herd_section() {
              "Reads of a client that has nothing to do with it, 200 a second at fixed times, "
              "while it is released ten times a second at most: how long 99 of 100 take at most. "
              "Dashed: "
-             "while all wait and nothing is released.",
+             "while all wait and nothing is released; the median of all recipes.",
          .y_title = "a read, 99th percentile",
          .unit = plot_unit::seconds,
          .key = "neighbour_us.p99",

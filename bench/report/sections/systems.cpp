@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace corozk::bench {
 
 namespace {
@@ -38,6 +40,11 @@ std::string a_handover(const object& row) {
 
 std::string a_loss(const object&) {
     return "holder killed";
+}
+
+/// When the lock said that it was lost, as it was granted to another one.
+std::string told_text(double ms) {
+    return count_text(std::abs(ms)) + (ms < 0 ? " ms after" : " ms before");
 }
 
 std::string an_outage(const object&) {
@@ -98,17 +105,25 @@ section safety_section() {
     s.heading = "What a guard is for";
     s.question = "Which updates are lost when holders of a lock are stopped?";
     s.method =
-        "Processes read a set under a lock and write it back with one element more. Some are "
-        "stopped between their last look at the lock and the write, until another one has "
-        "written. Guards: none; valid asks the client before each write; token has the store "
+        "Processes read a set under a lock and write it back with one element more. A fault befalls "
+        "some. Pause: they are stopped between their last look at the lock and the write, until "
+        "another one has written. Partition: for as long they are cut off from the servers, but "
+        "not from a file, and run on; they look at the lock afterwards, or have looked before. "
+        "Clock: it jumps by five hours while they hold the lock, the wall clock alone or the "
+        "monotonic one with it. Guards: none; valid asks the client before each write; token has the store "
         "check a fencing token; commit, check, transaction and script write only if the lock "
         "is still held, in one request.";
     s.reading =
         "Lost: elements whose write was acknowledged and which are missing at the end. No lock "
-        "prevents overlaps; a guard that the store checks refuses the late write.";
+        "prevents overlaps; a guard that the store checks refuses the late write. With the guard "
+        "'none' losses are intended: they show what the others are for, as do those of a client "
+        "that is asked before a pause. Told: when the lock said that it was lost, before or after "
+        "it was granted to another one.";
     s.labels = {};
-    s.columns = {{"data in a", "store", nullptr},
+    s.columns = {{"fault", "fault", nullptr},
+                 {"data in a", "store", nullptr},
                  {"guard", "guard", nullptr},
+                 {"told", "notice_ms", told_text},
                  {"overlaps", "overlaps", count_text},
                  {"acknowledged", "added", count_text},
                  {"refused", "refused", count_text},
