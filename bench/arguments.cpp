@@ -577,8 +577,11 @@ bool parse_arguments(std::span<const std::string_view> words,
             if (std::any_of(options.begin(), options.end(), [value](const option& other) {
                     return other.name == value;
                 }))
-                throw usage_error(fmt::format(
-                    "'{}' needs a value, and '{}' is an option: {} {}", name, value, name, o.value));
+                throw usage_error(fmt::format("'{}' needs a value, and '{}' is an option: {} {}",
+                                              name,
+                                              value,
+                                              name,
+                                              o.value));
         }
         s.given.emplace_back(name);
         try {

@@ -95,11 +95,12 @@ int run_command(const program& p,
             c.name));
     for (std::string_view ignored : {"--hosts", "--servers", "--repeat", "--peers", "--warm-up"}) {
         if (!s.from.empty() && s.was_given(ignored))
-            throw usage_error(fmt::format("{}: {}: with --from nothing is measured\nSee {} {} --help.",
-                                          c.name,
-                                          ignored,
-                                          p.name,
-                                          c.name));
+            throw usage_error(
+                fmt::format("{}: {}: with --from nothing is measured\nSee {} {} --help.",
+                            c.name,
+                            ignored,
+                            p.name,
+                            c.name));
     }
     interruption::install();
     json_file file(s.json_file);

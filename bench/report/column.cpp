@@ -136,7 +136,8 @@ std::string table_of(const std::vector<const object*>& rows,
         if (!reason.empty()) {
             std::string tried =
                 used.empty() ? "" : fmt::format(", {} {}", cell(*row, *used[0]), used[0]->title);
-            reasons += fmt::format("<li>{}</li>\n", escaped(title + tried + ": " + reason + ": " + why));
+            reasons +=
+                fmt::format("<li>{}</li>\n", escaped(title + tried + ": " + reason + ": " + why));
         }
         // The first columns say what was tried.
         std::size_t shown = reason.empty() ? used.size() : std::min<std::size_t>(used.size(), 1);

@@ -49,8 +49,7 @@ struct fired {
 fired fired_between(server_looks before, server_looks after, std::string_view what) {
     fired f;
     for (std::size_t i = 0; i < after.size(); ++i) {
-        double events =
-            grown(before[i], after[i], fmt::format("zk_cnt_node_{}_watch_count", what));
+        double events = grown(before[i], after[i], fmt::format("zk_cnt_node_{}_watch_count", what));
         double watches =
             grown(before[i], after[i], fmt::format("zk_sum_node_{}_watch_count", what));
         auto most = after[i].counters.find(fmt::format("zk_max_node_{}_watch_count", what));

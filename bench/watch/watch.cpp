@@ -171,10 +171,8 @@ private:
             say(fmt::format("{}  {}: it has begun anew\n", time_text(), server.address().text()));
             before_[index].reset();
         }
-        say(fmt::format("{}  {}: {}\n",
-                        time_text(),
-                        server.address().text(),
-                        state_text(before_[index], now)));
+        say(fmt::format(
+            "{}  {}: {}\n", time_text(), server.address().text(), state_text(before_[index], now)));
         co_return now;
     }
 
@@ -196,7 +194,9 @@ private:
             return fmt::format("{} sessions", count_text(now.sessions.size()));
         constexpr std::string_view connections = "zk_num_alive_connections";
         return now.counters.contains(connections)
-                   ? fmt::format("{} connections", count_text(now.counter(connections)))
+                   ? fmt::format("{} {}",
+                                 count_text(now.counter(connections)),
+                                 now.counter(connections) == 1 ? "connection" : "connections")
                    : "how many sessions is not known";
     }
 
@@ -268,8 +268,7 @@ void check_watch(const settings& s) {
             "corozk-bench watch --help.");
     parse_hosts(s.hosts);
     if (s.was_given("--once") && s.was_given("--looks"))
-        throw usage_error(
-            "watch: --once is --looks 1: not both\nSee corozk-bench watch --help.");
+        throw usage_error("watch: --once is --looks 1: not both\nSee corozk-bench watch --help.");
 }
 
 void defaults_of_watch(settings& s) {
@@ -287,13 +286,16 @@ command watch_command() {
         "compares: "
         "which paths do many sessions watch, which of these sessions were sent notifications, and "
         "how many of them wait for the same again? 'herd at PATH: N sessions woke T times in about "
-        "K turns; M of N wait for the same again' says that all woke for each turn, where one could "
+        "K turns; M of N wait for the same again' says that all woke for each turn, where one "
+        "could "
         "proceed; 'broadcast' that a node's data changed, or that all went on. A node that is made "
         "anew, and that all read and watch again, such as one that names a leader, looks like a "
-        "herd: whether those who woke had something to read is not told by the servers. 'crowd' (at the first look) that many watch a node; 'burst' "
+        "herd: whether those who woke had something to read is not told by the servers. 'crowd' "
+        "(at the first look) that many watch a node; 'burst' "
         "that the server counts many watches for an event, but their path is not known; 'large "
         "reads' is what long listings look like. "
-        "Name all servers, for each knows its own sessions only; crowds are summed over them. No session is opened. The words "
+        "Name all servers, for each knows its own sessions only; crowds are summed over them. No "
+        "session is opened. The words "
         "mntr, wchs, wchp and cons have to be allowed by each server "
         "(4lw.commands.whitelist=mntr,wchs,wchp,cons in its zoo.cfg); what is refused is said, and "
         "done without. wchp costs the server: it writes a line for each watch, and watches cannot "

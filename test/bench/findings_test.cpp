@@ -69,9 +69,10 @@ TEST_CASE("findings: everybody woke for one") {
     auto found = findings_between(before, after, crowd);
     REQUIRE(found.size() == 1);
     CHECK(found[0].kind == finding_kind::herd);
-    CHECK(found[0].text() ==
-          "herd at /job/lock: 20 sessions woke 20 times in about 1 turn; 19 of 20 wait for the same "
-          "again");
+    CHECK(
+        found[0].text() ==
+        "herd at /job/lock: 20 sessions woke 20 times in about 1 turn; 19 of 20 wait for the same "
+        "again");
     CHECK(findings_between(before, after, 21).empty());
 }
 
@@ -122,8 +123,10 @@ TEST_CASE("findings: a crowd is that of all servers") {
         before[i].watchers.clear();
         fired(after[i], "deleted", 1, 8);
     }
-    CHECK(bench::findings_between(before, after, crowd).at(0).text().starts_with(
-        "burst: nodes that were deleted woke 24.0 watches each (24 in all)"));
+    CHECK(bench::findings_between(before, after, crowd)
+              .at(0)
+              .text()
+              .starts_with("burst: nodes that were deleted woke 24.0 watches each (24 in all)"));
 }
 
 TEST_CASE("findings: the next leader's node is the same to those who wait") {

@@ -350,6 +350,11 @@ TEST_CASE("judge: what cannot be judged is said in words") {
     std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     CHECK(j.run_command({script}, {}) == 2);
     CHECK(j.says("not judged: cannot start " + script + ": No such file or directory\n"));
+    // Its folder is the same for all of somebody's.
+    CHECK(j.row().at("implementation") == "script");
+    std::string many(60, 'x');
+    CHECK(j.run_command({script, many, "last"}, {}) == 2);
+    CHECK(j.row().at("implementation") == "script xxxxxxxxxxxxx...xxxxxxxxxxxx last");
 
     CHECK(j.run("echo waiting; echo 'Lock acquired!'; read -r end") == 2);
     CHECK(j.verdict() == "not judged");

@@ -276,7 +276,7 @@ TEST_CASE("report: an ensemble's neighbours are beside those of all servers") {
     REQUIRE(r.make(array{row}) == 0);
     std::string section = r.section("What one release stirs up");
     CHECK(contains(section, "<th>p99 at the leader</th>"));
-    CHECK(contains(section, "7.1 ms"));
+    CHECK(contains(section, "<td>7100 \u00b5s</td>"));
     CHECK_FALSE(contains(section, "at an observer"));
 }
 
@@ -297,7 +297,7 @@ TEST_CASE("report: what is wrong is said whole, below the table") {
 TEST_CASE("report: files of rows with the same name do not replace each other") {
     reported r;
     array rows;
-    object distribution = boost::json::parse(R"({"count": 2, "mean": 1, "standard_deviation": 0,
+    object distribution = boost::json::parse(R"({"count": 2, "mean": 1, "deviation": 0,
         "max": 2, "percentiles": [[1, 0.5, 1], [2, 1, 2]]})")
                               .as_object();
     for (const char* name : {"a,b", "ab"})
@@ -461,7 +461,7 @@ TEST_CASE("report: what cannot be read, or written, is said in words") {
         CHECK(contains(bench.out(), why));
     };
     std::string good = bench.path("rows.json");
-    std::ofstream(good) << "[]";
+    std::ofstream(good) << R"([{"workload": "judge"}])";
     refused("/etc", bench.path("a_report"), "--from: cannot read /etc: Is a directory");
     refused(bench.path("none"), bench.path("a_report"), ": No such file or directory");
     refused(good, "/proc/nope", "--report: cannot make /proc/nope: No such file or directory");

@@ -36,7 +36,8 @@ lock_demand some_demand(double waiters) {
 }  // namespace
 
 TEST_CASE("sizing: a turn's work depends on the waiters as the recipe does") {
-    CHECK(work_of(lock_form::corozk, 10, 100'000).events == work_of(lock_form::corozk, 1'000, 100'000).events);
+    CHECK(work_of(lock_form::corozk, 10, 100'000).events ==
+          work_of(lock_form::corozk, 1'000, 100'000).events);
     CHECK(work_of(lock_form::textbook, 1'000, 100'000).names == 2'000);
     // As doc/sizing.md has it.
     CHECK(work_of(lock_form::corozk, 1'000, 100'000).reads == 5);

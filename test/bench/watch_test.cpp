@@ -3,6 +3,7 @@
 #include "bench_run.hpp"
 #include "our_recipes.hpp"
 #include "plain_locks.hpp"
+#include "watch/server_words.hpp"
 #include <corozk/testing/eventually.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -180,8 +181,26 @@ TEST_CASE("watch: words that a server refuses are said, with its setting") {
     CHECK(program.says(shy.hosts() + " refuses cons, wchp, wchs; zoo.cfg allows it: "
                                      "4lw.commands.whitelist=mntr,wchs,wchp,cons"));
     CHECK(program.says("no path can be named"));
-    CHECK(program.says(shy.hosts() + ": 1 connections"));
+    CHECK(program.says(shy.hosts() + ": 1 connection"));
     CHECK_FALSE(program.says("0 sessions"));
+}
+
+TEST_CASE("watch: an answer has a limit") {
+    boost::asio::io_context context(1);
+    std::string problem;
+    auto addresses = bench::parse_hosts(the_server().hosts());
+    auto ask = bench::ask_server(addresses.front(), "mntr", std::chrono::seconds(60), 100);
+    boost::asio::co_spawn(context, std::move(ask), [&](std::exception_ptr e, const std::string&) {
+        try {
+            if (e)
+                std::rethrow_exception(e);
+        } catch (const bench::server_silent& silent) {
+            problem = silent.what();
+        }
+    });
+    context.run();
+    CHECK(problem ==
+          the_server().hosts() + " answered more than 100 B to 'mntr': is this ZooKeeper?");
 }
 
 TEST_CASE("watch: mistakes are said in words") {

@@ -105,12 +105,14 @@ section safety_section() {
     s.heading = "What a guard is for";
     s.question = "Which updates are lost when holders of a lock are stopped?";
     s.method =
-        "Processes read a set under a lock and write it back with one element more. A fault befalls "
+        "Processes read a set under a lock and write it back with one element more. A fault "
+        "befalls "
         "some. Pause: they are stopped between their last look at the lock and the write, until "
         "another one has written. Partition: for as long they are cut off from the servers, but "
         "not from a file, and run on; they look at the lock afterwards, or have looked before. "
         "Clock: it jumps by five hours while they hold the lock, the wall clock alone or the "
-        "monotonic one with it. Guards: none; valid asks the client before each write; token has the store "
+        "monotonic one with it. Guards: none; valid asks the client before each write; token has "
+        "the store "
         "check a fencing token; commit, check, transaction and script write only if the lock "
         "is still held, in one request.";
     s.reading =
