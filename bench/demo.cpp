@@ -88,7 +88,7 @@ const std::vector<line>& lines() {
         {"memory per waiter",
          [](const result& r) { return bytes_text(r.median("memory_per_waiter_bytes")); }},
         {"until all had queued", [](const result& r) { return seconds_text(r.median("queue_s")); }},
-        {"until all had had the lock",
+        {"until all had held the lock",
          [](const result& r) { return seconds_text(r.median("drain_s")); }},
         {"one hand-over, median",
          [](const result& r) { return microseconds_text(r.median("handover_us.p50")); }},

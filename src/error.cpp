@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "operation/path.hpp"
 #include <corozk/error.hpp>
 
 #include <boost/asio/error.hpp>
@@ -92,14 +93,16 @@ constexpr std::pair<errc, const char*> errc_texts[] = {
     {errc::deadline_exceeded,
      "the deadline passed; what the operation began is undone in the background"},
     {errc::would_deadlock,
-     "refused, as it would wait for ever: the same lock was added twice, or a writer waits for "
-     "this "
+     "refused, as it would wait forever: the same lock was added twice, or a writer waits for this "
      "reader"},
     {errc::limit_mismatch,
      "another participant configured a different limit, size or bound: all must use the same one"},
     {errc::foreign_data,
      "the node's data was not written by this recipe: is the path used for another purpose?"},
     {errc::overflow, "the result is out of range"},
+    {errc::sequence_exhausted,
+     "the 2147 million sequence numbers of the parent node are used up: it is replaced as soon as "
+     "it has no children, try again then"},
     {errc::too_large,
      "too large for one request: split it, or raise the servers' jute.maxbuffer and the client's "
      "max_request_size"},
@@ -143,8 +146,20 @@ bool is_any_of(const error_code& ec, Codes... codes) noexcept {
            ec.category() == zookeeper_category();
 }
 
-std::string describe(std::string_view operation, std::string_view path) {
-    return path.empty() ? std::string(operation) : fmt::format("{} {}", operation, path);
+/// What is wrong with the path, or null. These recipes mention a name, which is relative.
+const char* fault_of(std::string_view operation, std::string_view path) {
+    const bool is_name =
+        operation.starts_with("name_service.") || operation.starts_with("service_discovery.");
+    return detail::path_problem(is_name ? detail::join_path("/", path) : path);
+}
+
+std::string describe(const error_code& ec, std::string_view operation, std::string_view path) {
+    if (path.empty())
+        return std::string(operation);
+    // `what` ends at a NUL, and is written to logs.
+    std::string text = fmt::format("{} {}", operation, detail::printable(path));
+    const char* fault = ec == errc::bad_path ? fault_of(operation, path) : nullptr;
+    return fault ? fmt::format("{} ({})", text, fault) : text;
 }
 
 }  // namespace
@@ -174,6 +189,6 @@ bool is_outcome_unknown(const error_code& ec) noexcept {
 }
 
 error::error(const error_code& ec, std::string_view operation, std::string_view path)
-    : system_error(ec, describe(operation, path)), operation_(operation), path_(path) {}
+    : system_error(ec, describe(ec, operation, path)), operation_(operation), path_(path) {}
 
 }  // namespace corozk

@@ -76,6 +76,7 @@ private:
         campaign.next_leader(election_leader(), answered("election.next_leader"));
         auto& line = made<contention_inspector>(objects_);
         line.contenders(answered("contention_inspector.contenders"));
+        line.request_release(path_ + "/x", answered("contention_inspector.request_release"));
     }
 
     void ask_queues() {
@@ -168,6 +169,7 @@ private:
         names.register_name(
             "x", "", name_lifetime::session, answered("name_service.register_name"));
         names.resolve("x", answered("name_service.resolve"));
+        names.await("x", answered("name_service.await"));
         names.list("", answered("name_service.list"));
         auto& services = made<service_discovery>(objects_);
         service_instance instance("web", "127.0.0.1", 80);

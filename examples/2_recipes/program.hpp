@@ -2,13 +2,25 @@
 // Shared by these programs: each takes the servers' addresses and runs one coroutine.
 #pragma once
 
+#include <corozk/client.hpp>
+
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include <exception>
 #include <iostream>
 #include <string>
+
+/// Erases what an earlier run has left there, if anything.
+inline boost::asio::awaitable<void> erase_leftovers(corozk::client& zk, std::string path) {
+    auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
+    auto [ec] = co_await zk.erase_tree(path, tuple);
+    if (ec && ec != corozk::zk_errc::no_node)
+        throw corozk::error(ec, "erase_tree", path);
+}
 
 /// Returns the exit code: 0, or 1 after an error, which is printed.
 inline int run_program(int argc,

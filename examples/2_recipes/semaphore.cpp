@@ -25,7 +25,7 @@ awaitable<void> transfer(corozk::client& zk, std::string name, int permits) {
         std::cout << name << " ends\n";
     };
     // All permits or none: clients that need several never wait for each other.
-    co_await slots.run(body, permits);
+    co_await slots.run(permits, body);
 }
 
 awaitable<void> work(std::string hosts) {

@@ -58,6 +58,7 @@ int users_with(const feature_flags& flags, const char* flag) {
 
 awaitable<void> work(std::string hosts) {
     auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
+    co_await erase_leftovers(zk, "/flags");
     feature_flags flags(zk, "/flags");
     co_await flags.next();
     if (flags.on("new-checkout", "anna"))

@@ -46,11 +46,14 @@ awaitable<void> host(std::string hosts, std::string name, int& runs) {
 
 awaitable<void> work(std::string hosts) {
     using namespace boost::asio::experimental::awaitable_operators;
+    auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
+    co_await erase_leftovers(zk, "/cron");
     int runs = 0;
     co_await (host(hosts, "anna", runs) && host(hosts, "berta", runs) &&
               host(hosts, "carla", runs));
     if (runs != 2)
         throw std::runtime_error("not once per period");
+    co_await zk.close();
 }
 
 int main(int argc, char** argv) {

@@ -38,6 +38,7 @@ awaitable<void> host(std::string hosts, std::string name) {
 awaitable<void> work(std::string hosts) {
     using namespace boost::asio::experimental::awaitable_operators;
     auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
+    co_await erase_leftovers(zk, "/billing");
     co_await zk.ensure_path("/billing");
     co_await zk.create("/billing/number", "100");
     co_await (host(hosts, "anna") && host(hosts, "berta") && host(hosts, "carla"));

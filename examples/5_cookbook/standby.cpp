@@ -49,6 +49,7 @@ awaitable<void> client(std::string hosts) {
 awaitable<void> work(std::string hosts) {
     using namespace boost::asio::experimental::awaitable_operators;
     auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
+    co_await erase_leftovers(zk, "/rates");
     co_await zk.ensure_path("/rates/euro");
     auto both = server(hosts, "10.0.0.1:80") && server(hosts, "10.0.0.2:80");
     co_await (std::move(both) || client(hosts));

@@ -45,6 +45,8 @@ awaitable<void> consume_one(corozk::client& zk,
 
 awaitable<void> work(std::string hosts) {
     auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
+    co_await erase_leftovers(zk, "/jobs");
+    co_await erase_leftovers(zk, "/jobs-dead");
     corozk::queue jobs(zk, "/jobs");
     corozk::queue dead(zk, "/jobs-dead");
     co_await zk.ensure_path("/jobs-dead");

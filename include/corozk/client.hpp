@@ -64,8 +64,8 @@ struct watched_children {
  * @par Operations
  * Every operation takes any completion token; by default it is awaitable. Operations are sent in
  * the order in which they are started, and responses arrive in that order; only the response to
- * `add_auth` may overtake others. While the client is
- * disconnected, operations wait for the next connection (at most `client_options::queue_timeout`).
+ * `add_auth` may overtake others. While the client is disconnected, operations wait for the next
+ * connection (at most `client_options::queue_timeout`).
  *
  * @par Read your writes
  * An operation that changes something, of the client or of a recipe, completes once every cache and
@@ -107,10 +107,11 @@ struct watched_children {
  * @par Executor and thread safety
  * Distinct clients: safe. Use a client, its watches and its recipes on its executor only; if
  * several threads run the context, give it a strand. Completion handlers run on their associated
- * executor (by default the client's), never within the initiating function. A handler and its
- * result are stored in memory of the handler's associated allocator, which is freed before the
- * handler is called. What a handler starts is sent once it returns; it must not run the event loop
- * itself. Responses that arrive together are dispatched in one iteration of the event loop; if
+ * executor (by default the client's; Asio's system executor, whose threads are others, if the
+ * object has never had a client or was moved from), never within the initiating function. A handler
+ * and its result are stored in memory of the handler's associated allocator, which is freed before
+ * the handler is called. What a handler starts is sent once it returns; it must not run the event
+ * loop itself. Responses that arrive together are dispatched in one iteration of the event loop; if
  * several handlers throw in it, `io_context::run` throws `boost::asio::multiple_exceptions`. In the
  * child of a fork the client is closed; the session remains the parent's.
  *
@@ -157,7 +158,8 @@ public:
             std::move(where), std::forward<Token>(token), std::move(options));
     }
 
-    /** @brief Same as above, on a given executor: for tokens whose handlers have none. */
+    /** @brief Same as above, on a given executor: for tokens whose handlers have none, such as
+     *         `use_future`, which the other one refuses. */
     template <class Token = default_token>
     static auto connect(executor_type executor, client_options options, Token&& token = Token{}) {
         detail::call_site where("connect", options.hosts);

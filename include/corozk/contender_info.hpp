@@ -42,12 +42,13 @@ struct contender_info {
     std::int32_t priority = 0;    ///< Lower numbers first; 0 in recipes without priorities.
     std::int32_t sequence = 0;    ///< Sequence number of its node.
     std::int64_t session_id = 0;  ///< The session that owns its node.
-    /// See `ownership::fencing_token`. After a downgrade that of the new node, which is larger.
+    /// See `ownership::fencing_token`. After a downgrade, that of the new node, which is larger
+    /// than the ownership's.
     std::int64_t fencing_token = 0;
     std::string data;                             ///< Data of its node.
     std::chrono::system_clock::time_point since;  ///< Creation time, by the server's clock.
-    /// The nodes that block it, except those for which these wait: for permits any of them,
-    /// otherwise all of them.
+    /// The nodes that block it directly; those that only block one of these are left out. All of
+    /// them have to go before it can proceed or, if it waits for permits, enough of them.
     path_list waits_for;
 };
 

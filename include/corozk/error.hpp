@@ -80,6 +80,7 @@ enum class errc : int {
     not_a_member,            ///< The object has not entered or joined.
     busy,                    ///< Another operation or another writer is in progress.
     tls_failed,              ///< Servers accepted a connection, but no TLS handshake succeeded.
+    sequence_exhausted,      ///< All numbers of a parent are used up; it is replaced once empty.
     lease_expired,           ///< A node's TTL has passed, and no renewal was confirmed in time.
 };
 
@@ -130,7 +131,8 @@ public:
     /// The operation that failed, such as "create" or "lock.acquire".
     const std::string& operation() const noexcept { return operation_; }
 
-    /// The path it was applied to; empty if there is none.
+    /// The path it was applied to; empty if there is none. In `what`, control characters and bytes
+    /// that are not UTF-8 are replaced by '?'.
     const std::string& path() const noexcept { return path_; }
 
 private:

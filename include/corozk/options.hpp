@@ -109,7 +109,7 @@ enum class server_dialect : std::uint8_t {
     automatic,
 
     /// Those of ZooKeeper 3.4, which ClickHouse Keeper and RaftKeeper know, too. Containers become
-    /// persistent znodes, the `stat` of a created znode has no times (`ctime` and `mtime` are 0),
+    /// persistent nodes, the `stat` of a created node has no times (`ctime` and `mtime` are 0),
     /// and watches that are no longer waited for stay at the server until they fire or the
     /// connection ends. What else is newer fails with `zk_errc::unimplemented`, and nothing is
     /// sent: TTLs, `read_all`, `ephemerals`, `count_descendants`, `who_am_i`, `reconfigure`. The

@@ -17,8 +17,18 @@ namespace corozk {
 
 namespace detail {
 class owned;
-COROZK_DECL boost::asio::any_io_executor executor_of(
-    const callee<std::shared_ptr<void>, std::shared_ptr<owned>>& c) noexcept;
+
+/// What an operation of an ownership needs of its owner, which may have been released.
+struct holder {
+    holder(std::shared_ptr<void> keep_alive_, boost::asio::any_io_executor executor_) noexcept
+        : keep_alive(std::move(keep_alive_)), executor(std::move(executor_)) {}
+
+    std::shared_ptr<void> keep_alive;
+    boost::asio::any_io_executor executor;
+};
+inline boost::asio::any_io_executor executor_of(const holder& h) noexcept {
+    return h.executor;
+}
 }  // namespace detail
 
 /**
@@ -47,8 +57,10 @@ public:
 
     using executor_type = boost::asio::any_io_executor;
 
+    /** @brief That of its client, also once it is released; the system executor if it has never
+     *         owned anything, or was moved from. */
     executor_type get_executor() const noexcept {
-        return detail::executor_of(detail::callee(keep_alive_, impl_));
+        return executor_ ? executor_ : detail::executor_of(nullptr);
     }
 
     /** @brief Whether it has not been released or moved from. It may be lost; see `valid`. */
@@ -83,7 +95,8 @@ public:
      */
     template <class Token = default_token>
     auto wait_lost(Token&& token = Token{}) {
-        return initiate<&start_wait_lost>("wait_lost", path(), std::forward<Token>(token));
+        return initiate<&start_wait_lost>(
+            "ownership.wait_lost", path(), std::forward<Token>(token));
     }
 
     /**
@@ -106,7 +119,7 @@ public:
     template <class Token = default_token>
     auto wait_release_requested(Token&& token = Token{}) {
         return initiate<&start_wait_release_requested>(
-            "wait_release_requested", path(), std::forward<Token>(token));
+            "ownership.wait_release_requested", path(), std::forward<Token>(token));
     }
 
     /**
@@ -118,17 +131,19 @@ public:
      * @completes `void(error_code)`
      *
      * @errors `errc::ownership_lost`, `zk_errc::session_expired`: it had been lost, and there may
-     * already be another owner. `errc::closed`.
+     * already be another owner. `errc::ownership_lost` also: nothing is owned. `errc::closed`.
+     * `zk_errc::no_auth`: the node may not be deleted; it stays until the session ends.
      *
      * @cancellation Terminal and partial: stops waiting; the node is deleted anyway. Total:
      * ignored.
      */
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
-        detail::call_site where("release", path());
+        detail::call_site where("ownership.release", path());
         auto executor = get_executor();
         // Shared, because `deferred` requires a copyable initiation.
-        detail::callee held(std::move(executor), std::make_shared<ownership>(std::move(*this)));
+        detail::callee held(executor, std::make_shared<ownership>(std::move(*this)));
+        executor_ = std::move(executor);
         return detail::initiate<&start_release>(
             std::move(where), std::move(held), std::forward<Token>(token));
     }
@@ -152,7 +167,7 @@ public:
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {
         return initiate<&start_commit>(
-            "commit", path(), std::forward<Token>(token), std::move(steps));
+            "ownership.commit", path(), std::forward<Token>(token), std::move(steps));
     }
 
     /**
@@ -167,7 +182,7 @@ public:
     template <class Token = default_token>
     auto read(std::string path_to_read, Token&& token = Token{}) {
         return initiate<&start_read>(
-            "read", path_to_read, std::forward<Token>(token), std::move(path_to_read));
+            "ownership.read", path_to_read, std::forward<Token>(token), std::move(path_to_read));
     }
 
     /// For the library's recipes.
@@ -179,26 +194,29 @@ private:
     template <class... Values>
     using handler_of = detail::any_handler<void(error_code, Values...)>;
 
-    /// Calls `Start(impl, arguments..., handler)`. Errors mention `operation` and `about`.
+    using callee = detail::callee<detail::holder, owned_ptr>;
+
+    /// Calls `Start(callee, arguments..., handler)`. Errors mention `operation` and `about`.
     template <auto Start, class Token, class... Arguments>
     auto initiate(const char* operation,
                   std::string about,
                   Token&& token,
                   Arguments&&... arguments) const {
         return detail::initiate<Start>(detail::call_site(operation, std::move(about)),
-                                       detail::callee(keep_alive_, impl_),
+                                       callee(detail::holder(keep_alive_, get_executor()), impl_),
                                        std::forward<Token>(token),
                                        std::forward<Arguments>(arguments)...);
     }
 
-    static void start_wait_lost(const owned_ptr&, handler_of<error_code>);
-    static void start_wait_release_requested(const owned_ptr&, handler_of<>);
+    static void start_wait_lost(const callee&, handler_of<error_code>);
+    static void start_wait_release_requested(const callee&, handler_of<>);
     static void start_release(const std::shared_ptr<ownership>& held, handler_of<>);
-    static void start_commit(const owned_ptr&,
+    static void start_commit(const callee&,
                              transaction steps,
                              handler_of<std::vector<transaction_result>>);
-    static void start_read(const owned_ptr&, std::string path, handler_of<node_data>);
+    static void start_read(const callee&, std::string path, handler_of<node_data>);
 
+    boost::asio::any_io_executor executor_;
     std::shared_ptr<void> keep_alive_;
     owned_ptr impl_;
 };

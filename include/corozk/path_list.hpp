@@ -37,9 +37,8 @@ public:
     path_list(shared_paths all, std::size_t first, std::size_t count)
         : all_(std::move(all)), first_(first), count_(count) {}
 
-    const_iterator begin() const noexcept {
-        return all_ ? all_->data() + first_ : nullptr;
-    }                                                                 ///< First element.
+    /// First element.
+    const_iterator begin() const noexcept { return all_ ? all_->data() + first_ : nullptr; }
     const_iterator end() const noexcept { return begin() + count_; }  ///< Past the last element.
     std::size_t size() const noexcept { return count_; }              ///< Number of elements.
     bool empty() const noexcept { return count_ == 0; }               ///< Whether `size() == 0`.

@@ -35,9 +35,9 @@ struct trace_point {
  * @brief Interface that receives the start and end of every operation, for instance to create
  *        OpenTelemetry spans.
  *
- * An operation starts within its initiating function (an awaitable: when it is awaited), on the
- * caller's thread, so the current span of that thread is its parent. Its requests may start later,
- * and one request may serve many operations; the path relates them.
+ * An operation starts within its initiating function (for an awaitable, when it is awaited),
+ * on the caller's thread, so the current span of that thread is its parent. Its requests may start
+ * later, and one request may serve many operations; the path relates them.
  *
  * Credentials and node data are never passed.
  *

@@ -26,13 +26,15 @@ struct transaction_result {
  * @brief A sequence of steps that are applied atomically (ZooKeeper's `multi`) by `client::commit`.
  */
 class COROZK_DECL transaction {
-public:  /// @brief The kind of a step.
+public:
+    /// The kind of a step.
     enum class step_kind : std::uint8_t {
         create,  ///< As `transaction::create`.
         erase,   ///< As `transaction::erase`.
         set,     ///< As `transaction::set`.
         check,   ///< As `transaction::check`.
     };
+
     /// A step of the transaction.
     struct step {
         step() = default;

@@ -32,6 +32,10 @@ char32_t take_character(std::string_view& text) noexcept {
     return character;
 }
 
+bool is_control(char32_t c) noexcept {
+    return c < 0x20 || (c >= 0x7f && c <= 0x9f);
+}
+
 /// The server's rule (PathUtils.validatePath) is based on UTF-16: characters that need surrogates
 /// are rejected.
 const char* character_problem(std::string_view text) noexcept {
@@ -43,7 +47,7 @@ const char* character_problem(std::string_view text) noexcept {
         if (text.empty())
             return nullptr;
         const char32_t c = take_character(text);
-        if (c < 0x20 || (c >= 0x7f && c <= 0x9f))
+        if (is_control(c))
             return "contains a control character";
         if ((c >= 0xd800 && c <= 0xf8ff) || c >= 0xfff0)
             return "contains a character that ZooKeeper does not allow, or invalid UTF-8";
@@ -95,6 +99,24 @@ const char* path_problem(std::string_view path, bool sequential) noexcept {
 bool is_node_name(std::string_view name) noexcept {
     return name.find('/') == std::string_view::npos && !component_problem(name) &&
            !character_problem(name);
+}
+
+std::string printable(std::string_view text) {
+    std::string result;
+    result.reserve(text.size());
+    while (!text.empty()) {
+        const std::string_view rest = text;
+        const bool shown = !is_control(take_character(text));
+        // An invalid one is still there: only its first byte is taken, as others may be valid.
+        const bool invalid = text.size() == rest.size();
+        if (invalid)
+            text.remove_prefix(1);
+        if (shown && !invalid)
+            result.append(rest.substr(0, rest.size() - text.size()));
+        else
+            result.push_back('?');
+    }
+    return result;
 }
 
 std::string join_path(std::string_view parent, std::string_view name) {

@@ -12,6 +12,9 @@ const char* path_problem(std::string_view path, bool sequential = false) noexcep
 
 bool is_node_name(std::string_view name) noexcept;
 
+/// For messages: control characters and bytes that are not UTF-8 become '?'.
+std::string printable(std::string_view text);
+
 /// "/a/b" and "c" make "/a/b/c"; "/" and "c" make "/c".
 std::string join_path(std::string_view parent, std::string_view name);
 

@@ -38,9 +38,10 @@ constexpr const char* about =
 
 constexpr const char* general =
     R"(See corozk COMMAND --help. What follows -- is run as it is, without a shell. Durations
-are written 250ms, 30s, 5m or 2h; a hundred years and more mean no limit. A deadline
-counts from the program's start, and includes connecting; one of 0 means one attempt
-without waiting, as --try: a server has one second to answer.
+are written 250ms, 30s, 5m or 2h, also 1.5h, and without a unit in seconds; a hundred
+years and more mean no limit. A deadline counts from the program's start, and includes
+connecting; one of 0 means one attempt without waiting, as --try: a server has one second
+to answer.
 
 With --json results (on standard output) and events, errors and log lines (on standard
 error) are JSON, one value per line. A string that is not UTF-8 is followed by a second
@@ -56,7 +57,7 @@ Exit codes
   69   no server, or the connection or session was lost
   70   another error
   74   standard output cannot be written
-  75   --try or --deadline: held by another client, or nothing available
+  75   --try, --deadline or queue peek: held by another client, or nothing available
   77   denied by an access control list, or authentication failed
   79   what the command ran under was lost; the command was stopped
   126  the command cannot be executed
@@ -273,6 +274,8 @@ void application::parse(std::vector<std::string> words) {
     if (settings_.session_timeout < std::chrono::milliseconds(100))
         throw usage_error("--session-timeout must be at least 100ms");
     check_tls();
+    if (settings_.sasl.user.empty() != settings_.sasl.password_file.empty())
+        throw usage_error("--sasl-user and --sasl-password-file need each other");
     check_command_line();
     selected().check(settings_);
 }

@@ -73,8 +73,10 @@ private:
                                            c.data.empty() ? "" : " of " + printable(c.data)),
                                {{"node", c.path}, {"who", c.data}, {"broken", broken}});
         }
-        if (code == answer_is_no && !context.options.json)
-            complain(fmt::format("{}: no such contender", path_), false);
+        if (code == answer_is_no) {
+            const char* problem = holders_ ? "nobody holds it" : "no such contender";
+            complain(fmt::format("{}: {}", path_, problem), context.options.json);
+        }
         co_return code;
     }
 

@@ -143,7 +143,8 @@ private:
         if (!text.empty() || context.options.json)
             context.out.result(text, value);
         if (broken)
-            complain("a writer died while publishing; publish again", context.options.json);
+            complain("incomplete: a writer died while publishing, or this is another --layout",
+                     context.options.json);
         return version.parts != nullptr;
     }
 

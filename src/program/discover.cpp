@@ -336,7 +336,8 @@ private:
                 co_await services.unregister(instance, as_tuple);
             }
             co_await report_outages(
-                context, "the connection was lost; the instance is registered again afterwards");
+                context,
+                "the connection was lost; the instance is registered again if the session ends");
             co_return std::string();
         };
         run_result ended = co_await run_under(context, std::move(what), node, never);

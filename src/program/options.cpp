@@ -76,7 +76,7 @@ path_and_action::path_and_action(CLI::App& app,
                                  std::string taking_words)
     : actions_(std::move(actions)), taking_words_(std::move(taking_words)) {
     app.add_option("ACTION", action_, fmt::format("{}", fmt::join(actions_, ", ")))->required();
-    app.add_option("PATH", path_, "the recipe's parent znode")->required();
+    app.add_option("PATH", path_, "the recipe's znode")->required();
     // As they are: CLI11 takes a list's empty word for none, and "[1,2]" for two. No least number is
     // ever reached, so words that are the name of a command are words, too.
     constexpr int most = CLI::detail::expected_max_vector_size;

@@ -18,12 +18,20 @@ std::exception_ptr reason_of(std::exception_ptr failure, const client& zk) {
         std::rethrow_exception(failure);
     } catch (const boost::system::system_error& e) {
         const session_status status = zk.status();
-        if (e.code() == errc::closed && status.state == session_state::closed && status.reason)
+        // Refused credentials also close the connection under what was sent behind them, so that it
+        // was not applied.
+        const bool follows = e.code() == errc::closed || e.code() == errc::not_connected ||
+                             is_outcome_unknown(e.code());
+        if (follows && is_closed(zk) && status.reason && status.reason != errc::closed)
             return std::make_exception_ptr(boost::system::system_error(status.reason));
     } catch (...) {
         // says it itself
     }
     return failure;
+}
+
+bool is_closed(const client& zk) {
+    return zk.status().state == session_state::closed;
 }
 
 asio::awaitable<void> connected_until(client& zk, time_point until) {
@@ -50,7 +58,9 @@ asio::awaitable<void> report_outages(command_context& context, const char* repor
         bool is_connected = status.state == session_state::connected;
         // People were told of the outage that it ends in.
         bool tells_more = context.options.json && status.state == session_state::lost;
-        if (was_connected ? !is_connected : tells_more)
+        // Once it is closed, nobody waits any more.
+        const bool waits = status.state != session_state::closed;
+        if (waits && (was_connected ? !is_connected : tells_more))
             report_outage(context, status.reason, report);
     }
 }

@@ -11,7 +11,10 @@ namespace corozk::program {
 /// Whether this may pass when servers can be reached again.
 bool is_outage(const error_code& ec) noexcept;
 
-/// Why the client was closed, if the failure only says that it was; otherwise the failure.
+/// Whether the client was closed, which no server that returns can change.
+bool is_closed(const client& zk);
+
+/// Why the client was closed, if the failure only follows from that; otherwise the failure.
 std::exception_ptr reason_of(std::exception_ptr failure, const client& zk);
 
 /// Waits for a connection, also after a signal has asked to end.
@@ -43,7 +46,8 @@ asio::awaitable<Value> through_outages(command_context& context,
         try {
             co_return ended.take();
         } catch (const boost::system::system_error& e) {
-            if (!is_outage(e.code()) || std::chrono::steady_clock::now() >= until)
+            const bool too_late = std::chrono::steady_clock::now() >= until;
+            if (!is_outage(e.code()) || is_closed(context.zk) || too_late)
                 throw;
             why = e.code();
         }

@@ -84,8 +84,40 @@ std::string serialized(boost::json::value value) {
     return boost::json::serialize(value);
 }
 
+/// What an error of one of the library's operations means to this program's user.
+struct meaning {
+    errc problem;
+    std::string_view operation;  ///< it begins with this
+    const char* text;
+};
+
+constexpr const char* still_held = "still held by others";
+
+constexpr meaning meanings[] = {
+    {errc::limit_mismatch, "queue.", "other producers use another --bound: use the same one"},
+    {errc::limit_mismatch,
+     "semaphore.",
+     "other clients use another --limit: use the same one, or change it with --change-limit"},
+    {errc::limit_mismatch,
+     "double_barrier.",
+     "other members use another --count: use the same one"},
+    {errc::deadline_exceeded, "lock.", still_held},
+    {errc::deadline_exceeded, "shared_lock.", still_held},
+    {errc::deadline_exceeded, "priority_lock.", still_held},
+    {errc::deadline_exceeded, "semaphore.", still_held},
+    {errc::deadline_exceeded, "election.", still_held},
+    {errc::deadline_exceeded, "barrier.", "still set"},
+    {errc::deadline_exceeded,
+     "double_barrier.",
+     "too few members came in time, or the last round has not ended"},
+};
+
 /// Messages in terms of the command line, in place of the library's.
-const char* message_for(const error_code& ec) noexcept {
+const char* message_for(const error_code& ec, std::string_view operation) noexcept {
+    for (const meaning& m : meanings) {
+        if (ec == m.problem && operation.starts_with(m.operation))
+            return m.text;
+    }
     if (ec == zk_errc::no_auth)
         return "denied by the znode's access control list; authenticate with --auth or --auth-file";
     if (ec == zk_errc::session_closed_require_sasl_auth)
@@ -93,9 +125,6 @@ const char* message_for(const error_code& ec) noexcept {
     if (ec == zk_errc::invalid_acl)
         return "invalid access control list: --acl has a scheme or id that the server does not "
                "know, or is 'creator' without --auth";
-    if (ec == errc::limit_mismatch)
-        return "other clients use another --limit or --bound: use the same one (or change it for "
-               "all, with semaphore --change-limit)";
     if (ec == errc::too_large)
         return "too large for one request: increase jute.maxbuffer at the servers, or split it";
     if (ec == errc::bad_path)
@@ -117,7 +146,8 @@ bool refers_to_log(const error_code& ec) noexcept {
 
 /// Whether the last warning has the reason for each server.
 bool has_reasons(const error_code& ec) {
-    return (ec == errc::no_server || ec == errc::server_silent || ec == errc::host_not_found) &&
+    return (ec == errc::no_server || ec == errc::server_silent || ec == errc::host_not_found ||
+            ec == errc::tls_failed) &&
            last_warning().starts_with("cannot connect to ");
 }
 
@@ -125,10 +155,10 @@ bool has_reasons(const error_code& ec) {
 std::string explain(const boost::system::system_error& e) {
     if (has_reasons(e.code()) || (refers_to_log(e.code()) && !last_warning().empty()))
         return last_warning();
-    const char* own = message_for(e.code());
     const auto* ours = dynamic_cast<const error*>(&e);
+    const char* own = message_for(e.code(), ours ? ours->operation() : std::string_view());
     if (!ours)
-        return own ? own : e.what();
+        return own ? own : e.code().message();
     bool of_library = ours->operation().find_first_of("._") != std::string::npos;
     std::string where =
         of_library ? ours->path() : fmt::format("{} {}", ours->operation(), ours->path());
@@ -204,7 +234,7 @@ void keep_warning(std::string_view text) {
 
 bool explains_end(std::string_view line) noexcept {
     return line.starts_with("host list ") || line.starts_with("bad option: ") ||
-           line.starts_with("the parent znode ");
+           line.starts_with("the parent znode ") || line.starts_with("cannot connect to ");
 }
 
 void complain(std::string_view text, bool json) {

@@ -22,7 +22,7 @@ enum exit_code : int {
     no_connection = 69,       ///< no server, or the connection or session was lost
     failed = 70,              ///< another error
     output_failed = 74,       ///< standard output cannot be written
-    not_acquired = 75,        ///< --try or --deadline: held by another client, or nothing available
+    not_acquired = 75,        ///< --try, --deadline or queue peek: held by others, or nothing there
     no_permission = 77,       ///< denied by an ACL, or authentication failed
     ownership_was_lost = 79,  ///< ownership was lost, and the command was stopped
     cannot_run_command = 126,  ///< it cannot be executed

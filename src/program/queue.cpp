@@ -33,7 +33,8 @@ public:
         run_.describe_grace(app);
         app.footer(R"(Actions
   put      appends each of WORDS, or each line of standard input, as an item
-  take     removes the first item and prints it
+  take     removes the first item and prints it; an end of line is added if there is none:
+           for the exact bytes use consume or --json
   consume  claims the first item and runs the command with it as standard input; removes
            the item if the command's exit code is 0, and returns it to the queue otherwise
   peek     prints the first item and leaves it
@@ -53,7 +54,7 @@ Examples
   corozk queue put /jobs 'resize a.png' 'resize b.png'
   find . -name '*.png' | corozk queue put /jobs
   corozk queue take --deadline 30s /jobs
-  corozk queue put --delay 10min /reminders 'the tea is ready'
+  corozk queue put --delay 10m /reminders 'the tea is ready'
   corozk queue consume --delayed --count 0 /reminders -- notify
   corozk queue consume --count 0 /jobs -- sh -c 'read job; do-it "$job"')");
     }
@@ -198,8 +199,8 @@ private:
         if (delayed_)
             what.environment.emplace_back("COROZK_DUE", utc(claim.due()));
         loss_wait lost = [&claim]() -> asio::awaitable<std::string> {
-            co_await claim.wait_lost();
-            co_return "the session was lost, or another client deleted the claim";
+            error_code reason = co_await claim.wait_lost();
+            co_return reason.message();
         };
         run_result ended = co_await run_under(context, what, claim.name(), lost);
         if (!ended.lost && ended.code == 0)

@@ -46,21 +46,23 @@ public:
         app.add_option("PATH", paths_, "the parent znodes of locks, semaphores and elections")
             ->required()
             ->each(check_recipe_path);
-        add_duration(app, "-i,--interval", interval_, "the time between two looks (default 1s)");
-        app.add_flag("--once", once_, "look twice, an interval apart, print the result, and end");
+        add_duration(app, "-i,--interval", interval_, "the time between two samples (default 1s)");
+        app.add_flag(
+            "--once", once_, "take two samples, an interval apart, print the result, and end");
         app.footer(
             R"(Shows the pace of contention queues: how many hold and wait, hand-overs per second, how
-long contenders wait and hold on average, and for how long the first of those waits that
-wait now; below that who they are. Knows the same recipes as corozk contenders.
+long contenders wait and hold on average, and how long the current waiter that has waited
+longest has been waiting; below that who they are. Knows the same recipes as corozk
+contenders.
 
-Averages are of the last ten looks. No hand-over is missed between two of them, as the
+Averages are of the last ten samples. No hand-over is missed between two of them, as the
 servers count the changes of a znode's children. The mean times are computed from these
 by Little's law. A waiter that gives up is no hand-over, unless it came and went between
-two looks; other children of the znode should not come and go.
+two samples; other children of the znode should not come and go.
 
 On a terminal the view is drawn again in place; the key q, or Ctrl-C, ends it. Elsewhere,
-and with --json, every look is printed. Continues while the servers are away. Every look
-reads all contenders: for thousands of them use a longer --interval.
+and with --json, every sample is printed. Continues while the servers are away. Every
+sample reads all contenders: for thousands of them use a longer --interval.
 
 Examples
   corozk top /backup

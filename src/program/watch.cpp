@@ -30,7 +30,7 @@ public:
             R"(Runs the command at once, and again whenever the znode's data has changed, or the znode
 was created or deleted. The data is the command's standard input. One runs at a time: if
 there are changes meanwhile, the next one begins when it has ended, and finds the latest
-data. States between are skipped; the latest one never is.
+data. Intermediate states are skipped; the latest one never is.
 
 The command's environment contains
   COROZK_EXISTS   1, or 0 if there is no such znode; standard input is empty then

@@ -3,6 +3,7 @@
 // in other files.
 #include "session/session.hpp"
 
+#include "operation/path.hpp"
 #include "operation/step_path.hpp"
 #include "session/request_size.hpp"
 
@@ -160,23 +161,13 @@ void session::log(log_level level, std::string_view text) noexcept {
     if (!logs(level))
         return;
     // Paths come from users: a message is one line nevertheless.
-    auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; };
-    std::string printable;
-    if (std::any_of(text.begin(), text.end(), is_control)) {
-        printable = text;
-        std::replace_if(printable.begin(), printable.end(), is_control, '?');
-        text = printable;
-    }
+    const std::string shown = printable(text);
     if (options_.logger.write) {
-        options_.logger.write(level, text);
+        options_.logger.write(level, shown);
     } else {
         std::string_view name = to_string(level);
-        std::fprintf(stderr,
-                     "corozk %.*s: %.*s\n",
-                     static_cast<int>(name.size()),
-                     name.data(),
-                     static_cast<int>(text.size()),
-                     text.data());
+        std::fprintf(
+            stderr, "corozk %.*s: %s\n", static_cast<int>(name.size()), name.data(), shown.c_str());
     }
 }
 

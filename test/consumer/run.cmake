@@ -62,22 +62,30 @@ foreach(file IN LISTS texts)
     endif()
 endforeach()
 
-# A version that does not fit is refused.
-foreach(version IN ITEMS 0.0.1 99.0.0)
+# corozk_refused(<version> <components> <reason>)
+function(corozk_refused version components reason)
     execute_process(
         COMMAND
             "${CMAKE_COMMAND}" -S "${SOURCE}/test/consumer/${HOW}" -B "${WORK}/refused" -G
             "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_PREFIX_PATH=${prefix}"
-            "-DCOROZK_EXPECTED_VERSION=${version}"
+            "-DCOROZK_EXPECTED_VERSION=${version}" "-DCOROZK_COMPONENTS=${components}"
         RESULT_VARIABLE result
         OUTPUT_QUIET
         ERROR_VARIABLE error
     )
     file(REMOVE_RECURSE "${WORK}/refused")
-    if(result EQUAL 0 OR NOT error MATCHES "requested version")
-        message(FATAL_ERROR "find_package(corozk ${version}) was not refused:\n${error}")
+    if(result EQUAL 0 OR NOT error MATCHES "${reason}")
+        message(
+            FATAL_ERROR
+                "find_package(corozk ${version} ${components}) was not refused:\n${error}"
+        )
     endif()
-endforeach()
+endfunction()
+
+# A version that does not fit is refused, and a component that does not exist.
+corozk_refused(0.0.1 "" "requested version")
+corozk_refused(99.0.0 "" "requested version")
+corozk_refused("${VERSION}" "COMPONENTS;nonsense" "component 'nonsense' unknown")
 
 if(PKG_CONFIG)
     set(ENV{PKG_CONFIG_PATH} "${prefix}/${LIBDIR}/pkgconfig:$ENV{PKG_CONFIG_PATH}")

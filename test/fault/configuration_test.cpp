@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -127,6 +128,23 @@ TEST_CASE(
         co_await zk.close();
     });
     run_to_idle(context);
+}
+
+TEST_CASE("configuration: what is being published ends with its object") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        auto c = std::make_unique<configuration>(zk, path);
+        co_await c->publish("one");
+        rule_id rule = proxy.arm(at_op(op_code::set_data), hold_request());
+        pending_result<> asked;
+        c->publish("two", asked.handler());
+        co_await eventually_async([&] { return proxy.fired(rule) == 1; });
+        c.reset();
+        CHECK(co_await finished(asked) == boost::asio::error::operation_aborted);
+        CHECK(observer().data(path) == "one");
+        proxy.release(rule);
+        co_await settle(zk);
+        CHECK(observer().data(path) == "two");
+    });
 }
 
 TEST_CASE("configuration behind ready: published before the first connection, and refused") {

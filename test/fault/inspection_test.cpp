@@ -127,7 +127,8 @@ void look_again(const look& how, Disturb disturb, bool may_be_lost) {
 
 TEST_CASE("inspection: contenders are seen although the server of a later session lags behind") {
     for (const look& how : looks())
-        look_again(how, [](fault_proxy&) {}, false);
+        look_again(
+            how, [](fault_proxy&) {}, false);
 }
 
 TEST_CASE("inspection: a connection lost at the sync hides no contender") {

@@ -309,7 +309,7 @@ TEST_CASE("queue: a late acknowledgement fails") {
         queue theirs(other, path + "/q");
         co_await mine.put("a");
         queue_claim claim = co_await mine.consume();
-        pending_result<> lost;
+        pending_result<error_code> lost;
         claim.wait_lost(lost.handler());
         // The server ends the session; our client hears of it later than the other consumer.
         proxy.black_hole(true);
@@ -320,6 +320,7 @@ TEST_CASE("queue: a late acknowledgement fails") {
         auto [ec] = co_await claim.acknowledge(transaction(), as_tuple());
         CHECK(ec == errc::ownership_lost);
         CHECK(!co_await finished(lost));
+        CHECK(lost.value() == zk_errc::session_expired);
         co_await second.acknowledge();
         CHECK(items_at(path + "/q").empty());
         co_await other.close();

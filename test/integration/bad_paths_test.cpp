@@ -93,6 +93,19 @@ TEST_CASE("default constructed recipes have no path, and their operations fail w
         auto [line_ec, contenders] = co_await line.contenders(as_tuple());
         CHECK(line_ec == errc::closed);
 
+        lock orphan(client(), "/orphan");
+        CHECK(orphan.path().empty());
+        auto [orphan_ec, orphaned] = co_await orphan.acquire(as_tuple());
+        CHECK(orphan_ec == errc::closed);
+
+        queue_claim nothing;
+        auto [acknowledge_ec] = co_await nothing.acknowledge(as_tuple());
+        CHECK(acknowledge_ec == errc::ownership_lost);
+        auto [release_ec] = co_await nothing.release(as_tuple());
+        CHECK(release_ec == errc::ownership_lost);
+        auto [loss_ec, why] = co_await nothing.wait_lost(as_tuple());
+        CHECK(loss_ec == errc::ownership_lost);
+
         queue q;
         priority_queue by_priority;
         delay_queue delayed;
@@ -289,7 +302,7 @@ TEST_CASE("refusals: the log says what is wrong with an option or an argument, a
         as_kazoo.compatibility = compatibility::kazoo;
         priority_queue ranked(zk, path, as_kazoo);
         auto [rank_ec] = co_await ranked.put("", 1000, as_tuple());
-        refused(rank_ec, errc::bad_option, "queue " + path + ": no such priority");
+        refused(rank_ec, errc::bad_option, "queue " + path + ": priorities must be from 0 to 999");
         queue_options inside;
         inside.control_path = path + "/control";
         queue items(zk, path, inside);
@@ -332,7 +345,8 @@ TEST_CASE("refusals: more permits than the limit says so, also when the limit is
         semaphore permits(zk, path, 2);
         auto [ec, held] = co_await permits.acquire(3, as_tuple());
         CHECK(ec == errc::bad_option);
-        CHECK_THAT(log, Catch::Contains(path + ": it requests more than the limit"));
+        CHECK_THAT(log,
+                   Catch::Contains(path + ": more permits are requested than the limit allows"));
         log.clear();
 
         auto [one_ec, one] = co_await permits.acquire(1, as_tuple());
@@ -346,7 +360,8 @@ TEST_CASE("refusals: more permits than the limit says so, also when the limit is
         co_await permits.set_limit(1);
         co_await eventually_async([&] { return ended.has_value(); });
         CHECK(*ended == errc::bad_option);
-        CHECK_THAT(log, Catch::Contains(path + ": it requests more than the limit"));
+        CHECK_THAT(log,
+                   Catch::Contains(path + ": more permits are requested than the limit allows"));
         co_await one.release();
     });
 }

@@ -164,6 +164,33 @@ TEST_CASE("token: no handler runs inside its initiating call, whatever the opera
     run_to_idle(context);
 }
 
+namespace {
+
+/// Whether `client::connect` without an executor refuses a token.
+template <class Token>
+bool refused_by_connect(Token token) {
+    bool refused = false;
+    auto see = [&refused](auto handler) {
+        using executor = decltype(boost::asio::get_associated_executor(handler));
+        refused = corozk::detail::has_no_executor_of_its_own<executor>;
+    };
+    (void)boost::asio::async_initiate<Token, void(error_code, int)>(see, token);
+    return refused;
+}
+
+}  // namespace
+
+TEST_CASE("token: those whose handlers have no executor of their own make no client without one") {
+    auto callback = [](error_code, int) {};
+    CHECK(refused_by_connect(callback));
+    CHECK(refused_by_connect(boost::asio::detached));
+    CHECK(refused_by_connect(use_future));
+    CHECK(refused_by_connect(use_future([](error_code, int value) { return value; })));
+    boost::asio::io_context context;
+    CHECK_FALSE(refused_by_connect(boost::asio::bind_executor(context, callback)));
+    CHECK_FALSE(refused_by_connect(boost::asio::bind_executor(context, use_future)));
+}
+
 TEST_CASE("token: use_future, from another thread") {
     boost::asio::io_context context;
     auto work = boost::asio::make_work_guard(context);

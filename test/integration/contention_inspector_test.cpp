@@ -98,6 +98,9 @@ TEST_CASE("contention_inspector: asks first; a holder that hears it is not broke
         CHECK_FALSE(asked.error());
         CHECK_FALSE(asked.value());
         ownership deaf = co_await l.acquire();
+        co_await line.request_release(deaf.path());
+        co_await deaf.wait_release_requested();
+        CHECK(deaf.valid());
         bool removed = co_await line.insist_on_release(deaf.path(), 10ms);
         CHECK(removed);
     });
@@ -132,6 +135,8 @@ TEST_CASE("contention_inspector: nobody there, bad paths, a closed client") {
         CHECK(found.empty());
         auto [none] = co_await line.break_contender(path + "/x", as_tuple());
         CHECK(none == zk_errc::no_node);
+        auto [nobody] = co_await line.request_release(path + "/x", as_tuple());
+        CHECK(nobody == zk_errc::no_node);
         contention_inspector bad(zk, "nope");
         auto [ec, nothing] = co_await bad.contenders(as_tuple());
         CHECK(ec == errc::bad_path);

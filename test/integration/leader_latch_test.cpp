@@ -2,6 +2,8 @@
 #include "pending_result.hpp"
 #include <corozk/recipe/leader_latch.hpp>
 
+#include <boost/asio/deferred.hpp>
+
 namespace corozk::testing::leader_latch_test {
 
 using namespace corozk;
@@ -141,6 +143,17 @@ TEST_CASE("leader_latch: writes of the term only") {
         observer().plant(path + "-data", "0");
         auto [no_term, none] = co_await a.commit(step("1"), as_tuple());
         CHECK(no_term == errc::ownership_lost);
+        try {
+            co_await a.read(path + "-data");
+            FAIL("no error");
+        } catch (const error& e) {
+            CHECK(e.code() == errc::ownership_lost);
+            CHECK(e.operation() == "leader_latch.read");
+            CHECK(e.path() == path + "-data");
+        }
+        leader_latch nobody;
+        auto [never] = co_await nobody.wait_release_requested(as_tuple());
+        CHECK(never == errc::closed);
         a.start();
         co_await a.wait_leadership();
         co_await a.commit(step("2"));
@@ -150,9 +163,17 @@ TEST_CASE("leader_latch: writes of the term only") {
         a.wait_release_requested(asked.handler());
         co_await a.campaign().request_release(a.term_path());
         CHECK(!co_await finished(asked));
+        const latch_status led = a.status();
         observer().erase(a.term_path());
         auto [late, none2] = co_await a.commit(step("3"), as_tuple());
         CHECK((!late || late == errc::ownership_lost));  // it may be of the next term already
+        co_await a.next_status(led);
+        co_await a.wait_leadership();
+        auto of_this_term = a.commit(step("4"), boost::asio::deferred);
+        co_await a.resign();
+        co_await a.wait_leadership();
+        auto [next_term, none4] = co_await std::move(of_this_term)(as_tuple());
+        CHECK(next_term == errc::ownership_lost);
         co_await a.close();
         auto [closed, none3] = co_await a.commit(step("4"), as_tuple());
         CHECK(closed == errc::ownership_lost);

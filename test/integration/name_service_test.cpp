@@ -86,7 +86,7 @@ TEST_CASE("name service: follow and await a name") {
         CHECK_FALSE(e.present);
         pending_result<name_entry> next, awaited;
         watch.next(next.handler());
-        mine.await_for("a/b", 20s, awaited.handler());
+        mine.await("a/b", awaited.handler());
         co_await settle(zk);
         CHECK_FALSE(next.done());
         CHECK_FALSE(awaited.done());

@@ -561,6 +561,22 @@ TEST_CASE("optimistic transaction: an object leaves no znode") {
     });
 }
 
+TEST_CASE("optimistic transaction: an object leaves no znode if its client is closed at once") {
+    with_client([](client&, std::string path) -> awaitable<void> {
+        client zk = co_await one_more_client();
+        co_await zk.ensure_path(path);
+        co_await zk.create(path + "/n", "0");
+        auto body = [&](transaction_attempt& attempt) { return add_one(attempt, path + "/n"); };
+        {
+            optimistic_transaction t(zk, path + "/ledgers");
+            co_await t.run(body);
+            CHECK(ledgers(path) == 1);
+        }
+        co_await zk.close();
+        CHECK(ledgers(path) == 0);
+    });
+}
+
 TEST_CASE("optimistic transaction: several of one object at once") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         co_await zk.ensure_path(path);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ctest: TIMEOUT 600
 #include "pending_result.hpp"
+#include <corozk/recipe/membership.hpp>
 #include <corozk/recipe/persistent_node.hpp>
 #include <corozk/testing/raw_session.hpp>
 
@@ -41,6 +42,24 @@ void with_ttl_server(const std::function<awaitable<void>(client&, fault_proxy&, 
         },
         std::chrono::seconds(60));
     run_to_idle(context);
+}
+
+/// What a client logs as an error, until it has nothing to do any more.
+std::vector<std::string> errors_logged(
+    const std::function<awaitable<void>(client&, fault_proxy&)>& body) {
+    std::vector<std::string> errors;
+    boost::asio::io_context context;
+    fault_proxy proxy(shared_server().port());
+    run(context, [&]() -> awaitable<void> {
+        client_options loud = options_for(proxy.hosts());
+        loud.logger = logger(log_level::error,
+                             [&](log_level, std::string_view text) { errors.emplace_back(text); });
+        client zk = co_await client::connect(loud);
+        co_await body(zk, proxy);
+        co_await zk.close(as_tuple());
+    });
+    run_to_idle(context);
+    return errors;
 }
 
 /// Waits until nothing is done for it any more.
@@ -318,6 +337,47 @@ TEST_CASE("persistent node: one that cannot be deleted in the background is logg
         CHECK(errors.front().find("could not delete " + path) != std::string::npos);
         co_await zk.close();
     });
+}
+
+TEST_CASE("persistent node: that the client was closed is not logged as an error") {
+    auto errors = errors_logged([](client& zk, fault_proxy&) -> awaitable<void> {
+        const std::string path = fresh_path();
+        persistent_node changed(zk, path + "-changed");
+        co_await changed.keep("x");
+        persistent_node node(zk, path);
+        membership group(zk, path + "-group");
+        pending_result<> keeping;
+        pending_result<> joining;
+        pending_result<> changing;
+        node.keep("x", keeping.handler());
+        group.join("me", joining.handler());
+        changed.set_data("y", changing.handler());
+        co_await zk.close();
+        CHECK(co_await finished(keeping) == errc::closed);
+        CHECK(co_await finished(joining) == errc::closed);
+        co_await finished(changing);
+    });
+    CHECK(errors == std::vector<std::string>());
+}
+
+TEST_CASE("persistent node: a keep that nobody waits for is refused as one in the log") {
+    const std::string path = fresh_path();
+    auto errors = errors_logged([&](client& zk, fault_proxy& proxy) -> awaitable<void> {
+        std::vector<testing::acl_entry> only_read(1);
+        only_read[0].permissions = 1;
+        observer().plant(path, "", node_kind::persistent, only_read);
+        persistent_node node(zk, path + "/x");
+        rule_id refusal = proxy.arm(at_op(testing::op_code::create2), hold_reply());
+        pending_result<> keeping;
+        node.keep("x", keeping.handler());
+        co_await eventually_async([&] { return proxy.fired(refusal) == 1; });
+        keeping.cancel();
+        CHECK(co_await finished(keeping) == boost::asio::error::operation_aborted);
+        proxy.release(refusal);
+        co_await at_rest(node);
+    });
+    REQUIRE(errors.size() == 1);
+    CHECK_THAT(errors.front(), Catch::StartsWith("could not keep " + path + "/x: "));
 }
 
 TEST_CASE("persistent node: a cancelled keep leaves what it has found") {

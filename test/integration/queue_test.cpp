@@ -267,13 +267,18 @@ TEST_CASE("queue: an acknowledgement is all or nothing") {
 
         co_await q.put("two");
         claim = co_await q.consume();
-        pending_result<> lost;
+        pending_result<error_code> lost, second;
         claim.wait_lost(lost.handler());
+        claim.wait_lost(second.handler());
+        CHECK(co_await finished(second) == errc::busy);
+        CHECK_FALSE(lost.done());
         admin hand = observer();
         std::string claim_path = claim.path();
         co_await watches_at_server(1);
         hand.erase(claim_path);
         CHECK(!co_await finished(lost));
+        CHECK(lost.value() == errc::ownership_lost);
+        CHECK(co_await claim.wait_lost() == errc::ownership_lost);
         CHECK_FALSE(claim.valid());
         auto [late] = co_await claim.acknowledge(transaction(), as_tuple());
         CHECK(late == errc::ownership_lost);
@@ -567,7 +572,8 @@ TEST_CASE("queue: operations that begin after their object has gone") {
         auto lost = claim.wait_lost(boost::asio::deferred);
         q.reset();
         claim = queue_claim();
-        pending_result<> put_ended, acknowledge_ended, release_ended, lost_ended;
+        pending_result<> put_ended, acknowledge_ended, release_ended;
+        pending_result<error_code> lost_ended;
         pending_result<queue_item> take_ended, peek_ended;
         pending_result<queue_claim> consume_ended;
         pending_result<std::size_t> size_ended;
@@ -704,6 +710,52 @@ TEST_CASE("queue: nothing of an object is left behind") {
     });
 }
 
+TEST_CASE("queue: nothing of an object is left behind if its client is closed at once") {
+    with_client([](client&, std::string path) -> awaitable<void> {
+        for (int what = 0; what < 3; ++what) {
+            CAPTURE(what);
+            client zk = co_await one_more_client();
+            {
+                queue items(zk, path);
+                co_await items.put("item");
+                if (what == 1)
+                    co_await items.take();
+                if (what == 2) {
+                    queue_claim claim = co_await items.consume();
+                    co_await claim.acknowledge();
+                }
+            }
+            co_await zk.close();
+            CHECK(observer().children(path + "-control").empty());
+        }
+    });
+}
+
+TEST_CASE("queue: a put in flight ends with its object") {
+    boost::asio::io_context context;
+    fault_proxy proxy(shared_server().port());
+    run(context, [&]() -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        client zk = co_await client::connect(executor, options_for(proxy.hosts(), steady_session));
+        const std::string path = fresh_path();
+        auto items = std::make_unique<queue>(zk, path);
+        co_await items->put("first");
+        const rule_id rule = proxy.arm(at_op(op_code::multi), hold_request());
+        pending_result<> putting;
+        items->put("second", putting.handler());
+        co_await eventually_async([&] { return proxy.statistics().held > 0; });
+        items.reset();
+        CHECK(co_await finished(putting) == boost::asio::error::operation_aborted);
+        CHECK(proxy.statistics().held > 0);
+        proxy.release(rule);
+        co_await settle(zk);
+        CHECK(observer().children(path).size() == 2);
+        co_await eventually_async([&] { return observer().children(path + "-control").empty(); });
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
 TEST_CASE("queue: a list of rights that lets nobody write is refused, and leaves one node") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         queue_options options;
@@ -738,7 +790,7 @@ TEST_CASE("queue: a claim is known by its node, not by what stands in it") {
         co_await items.put("one");
         queue_claim claim = co_await items.consume();
         std::string data = observer().data(claim.path());
-        pending_result<> lost;
+        pending_result<error_code> lost;
         claim.wait_lost(lost.handler());
         co_await eventually_async([&] { return watch_count(shared_server().port()) > 0; });
         transaction swap;
@@ -746,6 +798,7 @@ TEST_CASE("queue: a claim is known by its node, not by what stands in it") {
         co_await zk.commit(swap);
         co_await finished(lost);
         CHECK(lost.good());
+        CHECK(lost.value() == errc::ownership_lost);
         CHECK_FALSE(claim.valid());
         auto [ec] = co_await claim.acknowledge(transaction(), as_tuple());
         CHECK(ec == errc::ownership_lost);

@@ -272,7 +272,7 @@ TEST_CASE("semaphore: many local contenders, never more than the limit, all serv
         for (int i = 0; i < 120; ++i) {
             int permits = i % 3 + 1;
             boost::asio::co_spawn(executor,
-                                  (i % 2 ? mine : theirs).run(body(permits), permits),
+                                  (i % 2 ? mine : theirs).run(permits, body(permits)),
                                   [&over](std::exception_ptr failure) {
                                       ++over;
                                       if (failure)

@@ -211,7 +211,7 @@ TEST_CASE("strangers: barriers, queues, counters") {
 TEST_CASE("strangers: configurations, caches, members, names, meetings, transactions") {
     with_stranger([](client& insider, client& stranger, std::string folder) -> awaitable<void> {
         std::string a = folder + "/one", b = folder + "/ready", c = folder + "/versioned";
-        configuration my_value(insider, a, creator_acl());
+        configuration my_value(insider, a, mine<configuration_options>());
         ready_configuration my_ready(insider, b, mine<configuration_options>());
         versioned_configuration my_versioned(insider, c, mine<configuration_options>());
         configuration_parts parts{{"name", "value"}};

@@ -2,7 +2,9 @@
 // Adapters around the default token, and what Asio has for completion tokens since Boost 1.82.
 #include "client_fixture.hpp"
 #include <corozk/client.hpp>
+#include <corozk/recipe/leader_latch.hpp>
 #include <corozk/recipe/lock.hpp>
+#include <corozk/recipe/multi_lock.hpp>
 #include <corozk/recipe/queue.hpp>
 
 #include <boost/asio/bind_allocator.hpp>
@@ -22,6 +24,7 @@
 #include <catch2/catch.hpp>
 
 #include <memory>
+#include <thread>
 
 namespace corozk::testing::client_tests::token_adapters_test {
 
@@ -76,7 +79,60 @@ TEST_CASE("adapter: objects have the executor of their client") {
         lock moved = std::move(l);
         CHECK(moved.get_executor() == zk.get_executor());
         CHECK(ownership().get_executor() == client().get_executor());
+        multi_lock all(zk);
+        all.add(lock(zk, path + "/other"));
+        multi_ownership several = co_await all.acquire();
+        CHECK(several.get_executor() == zk.get_executor());
+        co_await several.release();
         co_await held.release();
+        // Also when nothing is owned any more.
+        CHECK(held.get_executor() == zk.get_executor());
+        CHECK(several.get_executor() == zk.get_executor());
+        ownership last = std::move(held);
+        CHECK(last.get_executor() == zk.get_executor());
+        CHECK(held.get_executor() == client().get_executor());
+    });
+}
+
+TEST_CASE("adapter: without an executor a handler runs on the client's, whatever is owned") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        leader_latch follower(zk, path + "/latch");  // does not lead
+        lock l(zk, path + "/lock");
+        ownership held = co_await l.acquire();
+        multi_lock all(zk);
+        all.add(lock(zk, path + "/other"));
+        multi_ownership several = co_await all.acquire();
+        co_await held.release();
+        co_await several.release();
+
+        const auto here = std::this_thread::get_id();
+        std::atomic<int> pending{0};
+        std::atomic<int> elsewhere{0};
+        std::atomic<int> others{0};
+        auto token = [&](error_code ec, auto&&...) {
+            if (ec != errc::ownership_lost)
+                ++others;
+            if (std::this_thread::get_id() != here)
+                ++elsewhere;
+            --pending;
+        };
+        pending = 10;
+        follower.commit(transaction(), token);
+        follower.read(path, token);
+        follower.wait_release_requested(token);
+        held.wait_lost(token);
+        held.wait_release_requested(token);
+        held.release(token);
+        held.read(path, token);
+        several.wait_lost(token);
+        several.release(token);
+        several.commit(transaction(), token);
+        co_await eventually_async([&] { return pending == 0; });
+        CHECK(elsewhere == 0);
+        CHECK(others == 0);
+        // In the second release, too, it has remembered.
+        CHECK(held.get_executor() == zk.get_executor());
+        CHECK(several.get_executor() == zk.get_executor());
     });
 }
 

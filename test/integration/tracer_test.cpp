@@ -76,7 +76,11 @@ TEST_CASE("tracer: operations, their requests, and the time for which a lock is 
 
         co_await held.release();
         CHECK(traces.of(trace_kind::tenure, "hold")[0].ends == 1);
-        CHECK(traces.of(trace_kind::operation, "release").size() == 1);
+        CHECK(traces.of(trace_kind::operation, "ownership.release").size() == 1);
+
+        std::vector<contender_info> none = co_await l.contenders();
+        CHECK(none.empty());
+        CHECK(traces.of(trace_kind::operation, "lock.contenders").size() == 1);
 
         auto [ec, data] = co_await zk.get(path + "/none", as_tuple());
         CHECK(ec == zk_errc::no_node);

@@ -355,7 +355,8 @@ TEST_CASE("corozk discover --register: survives its session; dies with its progr
     REQUIRE(first.size() == 1);
     proxy.set_acceptance(acceptance::not_listening);
     proxy.cut();
-    run.reports("corozk: the connection was lost; the instance is registered again afterwards\n");
+    run.reports(
+        "corozk: the connection was lost; the instance is registered again if the session ends\n");
     has_instances(path, 0);
     CHECK_FALSE(run.process().exit_status());
     proxy.set_acceptance(acceptance::normal);

@@ -281,6 +281,34 @@ TEST_CASE("corozk: a server that demands authentication") {
     CHECK(code({"lock", "--auth", "digest:a:b", "/a", "--", "true"}) == 0);
 }
 
+TEST_CASE("corozk: refused credentials are said, and are no lost connection") {
+    using words = std::vector<std::string>;
+    const std::string path = fresh_path();
+    const std::string denied = "authentication failed: check the scheme and the credential\n";
+    for (words line : {words{"get", "/zookeeper"},
+                       {"put", path, "x"},
+                       {"rm", path},
+                       {"rm", "-r", path},
+                       {"tree", "/"},
+                       {"contenders", path},
+                       {"top", "--once", path},
+                       {"config", "get", path},
+                       {"queue", "take", path},
+                       {"barrier", "wait", path},
+                       {"wait-for", path},
+                       {"watch", path, "--", "true"},
+                       {"lock", path, "--", "true"}}) {
+        line.insert(line.begin() + 1, {"--auth", "foo:bar"});
+        auto run = run_program(line);
+        INFO(line.front());
+        CHECK(run.code == 77);
+        CHECK(run.out.empty());
+        // The library's, and the program's.
+        CHECK(run.err == "corozk: error: " + denied + "corozk: " + denied);
+    }
+    CHECK_FALSE(observer().exists(path));
+}
+
 TEST_CASE("corozk contenders: who holds, who waits, since when, from where") {
     std::string path = fresh_path();
     CHECK(run_program({"contenders", path}).out == path + ": 0 holding, 0 waiting\n");
@@ -315,7 +343,21 @@ TEST_CASE("corozk contenders: who holds, who waits, since when, from where") {
 
 TEST_CASE("corozk break: a holder, a waiter, nobody; asking first") {
     std::string path = fresh_path();
-    CHECK(run_program({"break", "--holder", path}).code == 1);
+    auto breaks_nothing = [](const std::vector<std::string>& line, const std::string& problem) {
+        auto run = run_program(line);
+        CHECK(run.code == 1);
+        CHECK(run.out.empty());
+        CHECK(run.err == "corozk: " + problem + "\n");
+        std::vector<std::string> json = line;
+        json.emplace_back("--json");
+        run = run_program(json);
+        CHECK(run.code == 1);
+        CHECK(run.out.empty());
+        auto said = boost::json::parse(run.err);
+        CHECK(said.at("event") == "error");
+        CHECK(said.at("message").as_string() == problem);
+    };
+    breaks_nothing({"break", "--holder", path}, path + ": nobody holds it");
     program_run holder({"lock", path, "--", "sh", "-c", "echo in; exec sleep 1000"});
     holder.says("in");
     program_run waiter({"lock", path, "--", "echo", "mine"});
@@ -326,7 +368,7 @@ TEST_CASE("corozk break: a holder, a waiter, nobody; asking first") {
     CHECK(holder.end() == 79);
     CHECK(waiter.end() == 0);
     CHECK(waiter.out() == "mine\n");
-    CHECK(run_program({"break", node}).code == 1);
+    breaks_nothing({"break", node}, node + ": no such contender");
     CHECK(run_program({"break", "/"}).code == 64);
     program_run deaf({"lock", path, "--", "sh", "-c", "echo in; exec sleep 1000"});
     deaf.says("in");
@@ -866,7 +908,37 @@ TEST_CASE("corozk: what is wrong is said in the program's own words") {
     says({"config", "get", path}, 77, "--auth");
     says({"config", "publish", path, "y"}, 77, "--auth");
     CHECK(run_program({"semaphore", "-l", "2", path + "-s", "--", "true"}).code == 0);
-    says({"semaphore", "-l", "3", path + "-s", "--", "true"}, 70, "--limit");
+    says({"semaphore", "-l", "3", path + "-s", "--", "true"},
+         70,
+         path +
+             "-s: other clients use another --limit: use the same one, or change it with "
+             "--change-limit");
+    CHECK(run_program({"queue", "put", "--bound", "2", path + "-q", "x"}).code == 0);
+    says({"queue", "put", "--bound", "3", path + "-q", "x"},
+         70,
+         path + "-q: other producers use another --bound: use the same one");
+    for (const char* only : {"--sasl-user", "--sasl-password-file"})
+        says({"tree", "/", only, "a"}, 64, "--sasl-user and --sasl-password-file need each other");
+}
+
+TEST_CASE("corozk: a deadline that passes is said in the program's own words") {
+    const std::string path = fresh_path();
+    auto in_vain = [](const std::vector<std::string>& line, const std::string& problem) {
+        auto run = run_program(line);
+        CHECK(run.code == 75);
+        CHECK(run.err == "corozk: " + problem + "\n");
+    };
+    program_run holder({"lock", path + "/l", "--", "sh", "-c", "echo in; exec sleep 1000"});
+    holder.says("in");
+    in_vain({"lock", "-w", "1s", path + "/l", "--", "true"}, path + "/l: still held by others");
+    CHECK(run_program({"barrier", "set", path + "/b"}).code == 0);
+    for (const char* limit : {"0", "1s"}) {
+        in_vain({"barrier", "wait", "-w", limit, path + "/b"}, path + "/b: still set");
+        in_vain({"barrier", "enter", "-w", limit, "-c", "2", path + "/d", "--", "true"},
+                path + "/d: too few members came in time, or the last round has not ended");
+    }
+    holder.process().signal(SIGTERM);
+    holder.end();
 }
 
 }  // namespace corozk::testing::recipes_test

@@ -4,6 +4,10 @@
 #include "program_run.hpp"
 #include <corozk/testing/port.hpp>
 
+#include <boost/json.hpp>
+
+#include <algorithm>
+
 namespace corozk::testing::program_tls_test {
 
 TEST_CASE("program: TLS by options and by the environment") {
@@ -44,6 +48,24 @@ TEST_CASE("program: TLS by options and by the environment") {
     INFO(in_clear.err);
     CHECK(in_clear.code == 69);
     CHECK(in_clear.err.find("this may be a port for TLS") != std::string::npos);
+    // The reason is said once; with --json it is the event's message.
+    const std::vector<std::string> distrustful{
+        "--tls-ca", made().file("other.pem"), "--connect-timeout", "2s"};
+    program_result distrusts = run_program(with(distrustful), {}, hosts);
+    INFO(distrusts.err);
+    CHECK(distrusts.code == 69);
+    CHECK(distrusts.err.starts_with("corozk: cannot connect to 127.0.0.1:"));
+    CHECK(distrusts.err.find("certificate") != std::string::npos);
+    CHECK(std::count(distrusts.err.begin(), distrusts.err.end(), '\n') == 1);
+    std::vector<std::string> as_json = distrustful;
+    as_json.emplace_back("--json");
+    distrusts = run_program(with(as_json), {}, hosts);
+    CHECK(distrusts.code == 69);
+    auto said = boost::json::parse(distrusts.err);
+    CHECK(said.at("event") == "error");
+    const std::string message(said.at("message").as_string());
+    CHECK(message.starts_with("cannot connect to 127.0.0.1:"));
+    CHECK(message.find("certificate") != std::string::npos);
     // The command has what is no secret.
     CHECK(by_environment.out.find("COROZK_TLS_KEY=") != std::string::npos);
     CHECK(by_environment.out.find("COROZK_TLS_KEY_PASSWORD=") == std::string::npos);

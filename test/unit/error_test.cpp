@@ -140,4 +140,34 @@ TEST_CASE("error: the exception names the operation and the path") {
     CHECK(base.code() == zk_errc::no_node);
 }
 
+TEST_CASE("error: the exception's text is one line, whatever the path is") {
+    using namespace std::string_literals;
+    const std::string path = "/a\0b\n\xff"s;
+    error e(zk_errc::no_node, "get", path);
+    CHECK_THAT(e.what(), Catch::StartsWith("get /a?b??: no node"));
+    CHECK(e.path() == path);
+    error good(zk_errc::no_node, "get", "/\xc3\xa4");
+    CHECK_THAT(good.what(), Catch::StartsWith("get /\xc3\xa4: no node"));
+}
+
+TEST_CASE("error: a bad path is told what is wrong with it") {
+    error relative(errc::bad_path, "create", "a");
+    CHECK_THAT(relative.what(),
+               Catch::StartsWith("create a (is relative: begin it with '/'): bad path"));
+    error control(errc::bad_path, "create", "/a\x01");
+    CHECK_THAT(control.what(),
+               Catch::StartsWith("create /a? (contains a control character): bad path"));
+    // Something else is wrong.
+    error good(errc::bad_path, "membership.join", "/group");
+    CHECK_THAT(good.what(), Catch::StartsWith("membership.join /group: bad path"));
+    error other(zk_errc::no_node, "create", "a");
+    CHECK_THAT(other.what(), Catch::StartsWith("create a: no node"));
+    // Names are relative.
+    error name(errc::bad_path, "service_discovery.resolve", "web");
+    CHECK_THAT(name.what(), Catch::StartsWith("service_discovery.resolve web: bad path"));
+    error bad_name(errc::bad_path, "name_service.resolve", "..");
+    CHECK_THAT(bad_name.what(),
+               Catch::StartsWith("name_service.resolve .. (has a relative component"));
+}
+
 }  // namespace corozk::testing::error_test

@@ -52,6 +52,18 @@ TEST_CASE("logger: a level includes those above it and nothing below") {
     }
 }
 
+TEST_CASE("logger: a message is one line of text, whatever is in it") {
+    using namespace std::string_literals;
+    boost::asio::io_context context;
+    std::vector<std::string> lines;
+    client_options options("127.0.0.1:1");
+    options.logger = logger(
+        log_level::error, [&lines](log_level, std::string_view text) { lines.emplace_back(text); });
+    auto session = detail::session::make(context.get_executor(), options);
+    session->log(log_level::error, "/a\0b\n\xff\xc3\xa4"s);
+    CHECK(lines == std::vector<std::string>{"/a?b??\xc3\xa4"});
+}
+
 TEST_CASE("logger: errors and warnings by default") {
     CHECK(logger().level == log_level::warning);
     CHECK_FALSE(logger().write);

@@ -177,4 +177,20 @@ TEST_CASE("path: relative to a root") {
     }
 }
 
+TEST_CASE("path: printable") {
+    using namespace std::string_literals;
+    CHECK(printable("").empty());
+    CHECK(printable("/plain text") == "/plain text");
+    CHECK(printable("/a\0b\x1f\x7f"s) == "/a?b??");
+    CHECK(printable("\xc2\x85") == "?");
+    // Whole characters stay, also those that ZooKeeper does not allow.
+    for (std::string text : {"\xc3\xa4", "\xe2\x82\xac", "\xef\xbf\xbd", "\xf0\x9f\x98\x80"})
+        CHECK(printable(text + "x" + text) == text + "x" + text);
+    // One for each byte that belongs to none.
+    CHECK(printable("a\xff\xfe"
+                    "b") == "a??b");
+    CHECK(printable("a\xc3") == "a?");
+    CHECK(printable("\xed\xa0\x80") == "???");
+}
+
 }  // namespace corozk::testing::path_test

@@ -18,6 +18,15 @@ namespace corozk::detail {
 
 class contention_object;
 
+/// The names of a recipe and of the operations that all these recipes have, for errors and tracers.
+struct contention_names {
+    const char* recipe = "";
+    const char* contenders = "contenders";
+    const char* break_contender = "break_contender";
+    const char* request_release = "request_release";
+    const char* insist_on_release = "insist_on_release";
+};
+
 /** @brief Base of recipes with a contention queue: a parent with a node per contender. */
 class COROZK_DECL contention_recipe : public recipe_object<const contention_object> {
 public:
@@ -33,7 +42,7 @@ public:
      */
     template <class Token = default_token>
     auto contenders(Token&& token = Token{}) {
-        return initiate<&start_contenders>("contenders", std::forward<Token>(token));
+        return initiate<&start_contenders>(names_.contenders, std::forward<Token>(token));
     }
 
     /**
@@ -51,7 +60,7 @@ public:
     template <class Token = default_token>
     auto break_contender(std::string contender_path, Token&& token = Token{}) {
         return initiate_about<&start_break>(
-            "break_contender", contender_path, std::forward<Token>(token), contender_path);
+            names_.break_contender, contender_path, std::forward<Token>(token), contender_path);
     }
 
     /**
@@ -71,7 +80,7 @@ public:
     template <class Token = default_token>
     auto request_release(std::string contender_path, Token&& token = Token{}) {
         return initiate_about<&start_request>(
-            "request_release", contender_path, std::forward<Token>(token), contender_path);
+            names_.request_release, contender_path, std::forward<Token>(token), contender_path);
     }
 
     /**
@@ -89,8 +98,11 @@ public:
      */
     template <class Token = default_token>
     auto insist_on_release(std::string contender_path, time_limit grace, Token&& token = Token{}) {
-        return initiate_about<&start_insist>(
-            "insist_on_release", contender_path, std::forward<Token>(token), contender_path, grace);
+        return initiate_about<&start_insist>(names_.insist_on_release,
+                                             contender_path,
+                                             std::forward<Token>(token),
+                                             contender_path,
+                                             grace);
     }
 
 protected:
@@ -98,7 +110,7 @@ protected:
     using callee = detail::callee<session_ptr, impl_ptr>;
     using claim = acquire_request;
 
-    contention_recipe(const client& c, impl_ptr impl, const char* recipe);
+    contention_recipe(const client& c, impl_ptr impl, const contention_names& names);
     contention_recipe() noexcept = default;
     contention_recipe(contention_recipe&&) noexcept = default;
     contention_recipe& operator=(contention_recipe&&) noexcept = default;
@@ -120,6 +132,9 @@ protected:
                              std::string contender_path,
                              time_limit grace,
                              handler_of<bool> handler);
+
+private:
+    contention_names names_;
 };
 
 }  // namespace corozk::detail

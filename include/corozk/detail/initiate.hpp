@@ -11,6 +11,7 @@
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/system_executor.hpp>
+#include <boost/asio/use_future.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -108,6 +109,15 @@ private:
     Callee callee_;
 };
 
+/// The executors of handlers that were given none: they run on Asio's system executor, whose threads
+/// would use a client at the same time.
+template <class Executor>
+inline constexpr bool has_no_executor_of_its_own =
+    std::is_same_v<Executor, boost::asio::system_executor>;
+template <class Value, class Blocking>
+inline constexpr bool
+    has_no_executor_of_its_own<boost::asio::detail::promise_executor<Value, Blocking>> = true;
+
 /// An initiation without an object that calls `Start(executor, arguments..., handler)` with the
 /// handler's executor.
 template <auto Start>
@@ -122,7 +132,7 @@ public:
     template <class Handler, class... Arguments>
     void operator()(Handler&& handler, Arguments&&... arguments) {
         auto executor = boost::asio::get_associated_executor(handler);
-        static_assert(!std::is_same_v<decltype(executor), boost::asio::system_executor>,
+        static_assert(!has_no_executor_of_its_own<decltype(executor)>,
                       "this completion token has no executor: pass one as the first argument");
         const boost::asio::any_io_executor own(std::move(executor));
         Start(own,

@@ -75,9 +75,9 @@ struct cache_options {
  *
  * A cache starts reading when it is constructed. `next` waits for a state that differs from one
  * seen before (and, with `cache_options::settle`, until nothing changes); intermediate states may
- * be skipped, the latest never is. After every reconnect and
- * in every new session everything is read again after a `sync`, so that states never go back in
- * time and no change is missed. The cache eventually equals the state of the servers.
+ * be skipped, the latest never is. After every reconnect and in every new session everything is
+ * read again after a `sync`, so that states never go back in time and no change is missed. The
+ * cache eventually equals the state of the servers.
  *
  * States are consistent per node; simultaneous changes of several nodes may appear one after the
  * other (see `configuration` for data that must change together).
@@ -148,7 +148,7 @@ public:
      */
     template <class Token = default_token>
     auto next(std::uint64_t seen, Token&& token = Token{}) {
-        return initiate<&start>("cache.next", std::forward<Token>(token), seen);
+        return next_of("cache.next", seen, std::forward<Token>(token));
     }
 
     /** @brief Same as `next(0)`. */
@@ -161,6 +161,14 @@ protected:
     using basic_cache::basic_cache;
 
 private:
+    friend class configuration;
+
+    /// `next`, with this name in errors and spans.
+    template <class Token>
+    auto next_of(const char* operation, std::uint64_t seen, Token&& token) {
+        return initiate<&start>(operation, std::forward<Token>(token), seen);
+    }
+
     static void start(const impl_ptr& impl, std::uint64_t seen, handler_of<State> handler) {
         start_next(impl, seen, std::move(handler));
     }

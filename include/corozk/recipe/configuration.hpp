@@ -19,6 +19,18 @@ class configuration_core;
 class configuration_writer;
 }  // namespace detail
 
+/** @brief Options of a configuration. */
+struct configuration_options {
+    configuration_options() = default;
+
+    /// `versioned_configuration` only: how many old versions are kept besides the current one, for
+    /// readers that are still reading them.
+    std::size_t keep = 1;
+
+    /// ACL of all nodes. Empty means open to everyone.
+    corozk::acl acl;
+};
+
 /**
  * @brief A configuration in one node: an awaitable stream of its values.
  *
@@ -32,7 +44,9 @@ class configuration_writer;
 class COROZK_DECL configuration : public detail::recipe_object<detail::configuration_writer> {
 public:
     configuration() noexcept = default;
-    configuration(const client& c, std::string path, corozk::acl acl = corozk::acl());
+    configuration(const client& c,
+                  std::string path,
+                  configuration_options options = configuration_options());
 
     /** @brief The latest value; revision 0 if none was read yet. */
     node_state current() const { return cache_.current(); }
@@ -40,7 +54,7 @@ public:
     /** @brief As `node_cache::next`. */
     template <class Token = default_token>
     auto next(std::uint64_t seen, Token&& token = Token{}) {
-        return cache_.next(seen, std::forward<Token>(token));
+        return cache_.next_of("configuration.next", seen, std::forward<Token>(token));
     }
 
     /** @brief Same as `next(0)`. */
@@ -93,22 +107,11 @@ struct configuration_version {
     std::shared_ptr<const configuration_parts> parts;  ///< Null unless published.
 };
 
-/** @brief Options of a configuration of several parts. */
-struct configuration_options {
-    configuration_options() = default;
-
-    /// `versioned_configuration`: how many old versions are kept besides the current one, for
-    /// readers that are still reading them.
-    std::size_t keep = 1;
-
-    /// Of all nodes. Empty: open.
-    corozk::acl acl;
-};
-
 /**
  * @brief What the two configurations of several parts have in common.
  *
- * Readers always get one whole version, never parts of two. Any number of `next` may wait.
+ * Readers always get one whole version, never parts of two, provided that nobody else deletes the
+ * recipe's nodes, such as the `writer` of a client that is alive. Any number of `next` may wait.
  *
  * @executor As `client`. When it is destroyed, a `publish` in progress is completed in the
  * background.

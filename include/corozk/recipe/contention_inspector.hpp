@@ -39,7 +39,8 @@ public:
      */
     template <class Token = default_token>
     auto contenders(Token&& token = Token{}) {
-        return initiate<&start_contenders>("contenders", std::forward<Token>(token));
+        return initiate<&start_contenders>("contention_inspector.contenders",
+                                           std::forward<Token>(token));
     }
 
     /**
@@ -47,10 +48,21 @@ public:
      */
     template <class Token = default_token>
     auto break_contender(std::string contender_path, Token&& token = Token{}) {
-        return initiate_about<&start_break>("break_contender",
+        return initiate_about<&start_break>("contention_inspector.break_contender",
                                             contender_path,
                                             std::forward<Token>(token),
                                             std::move(contender_path));
+    }
+
+    /**
+     * @brief As `lock::request_release`; `zk_errc::no_node` if `contenders` does not list it.
+     */
+    template <class Token = default_token>
+    auto request_release(std::string contender_path, Token&& token = Token{}) {
+        return initiate_about<&start_request>("contention_inspector.request_release",
+                                              contender_path,
+                                              std::forward<Token>(token),
+                                              std::move(contender_path));
     }
 
     /**
@@ -58,7 +70,7 @@ public:
      */
     template <class Token = default_token>
     auto insist_on_release(std::string contender_path, time_limit grace, Token&& token = Token{}) {
-        return initiate_about<&start_insist>("insist_on_release",
+        return initiate_about<&start_insist>("contention_inspector.insist_on_release",
                                              contender_path,
                                              std::forward<Token>(token),
                                              std::move(contender_path),
@@ -68,6 +80,7 @@ public:
 private:
     static void start_contenders(const impl_ptr&, handler_of<std::vector<contender_info>>);
     static void start_break(const impl_ptr&, std::string contender_path, handler_of<>);
+    static void start_request(const impl_ptr&, std::string contender_path, handler_of<>);
     static void start_insist(const impl_ptr&, std::string, time_limit, handler_of<bool>);
 };
 

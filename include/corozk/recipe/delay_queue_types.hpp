@@ -28,9 +28,9 @@ public:
         : milliseconds_(std::max<std::int64_t>(rounded_up(delay), 0)), is_delay_(true) {}
 
     bool is_delay() const noexcept { return is_delay_; }  ///< Whether it is relative to the put.
-    std::int64_t milliseconds() const noexcept {
-        return milliseconds_;
-    }  ///< The time since 1970, or the delay.
+
+    /// The time since 1970, or the delay.
+    std::int64_t milliseconds() const noexcept { return milliseconds_; }
 
 private:
     static std::int64_t rounded_up(std::chrono::duration<long double, std::milli> length) noexcept {

@@ -25,8 +25,8 @@ struct election_options : contender_options {
     explicit election_options(std::string identity_) : contender_options(std::move(identity_)) {}
 
     /// With `curator` only: takes part in the election of LeaderSelector instead of LeaderLatch.
-    /// Those of Curator do not take part in each other's, either. `errc::bad_option` without
-    /// `curator`.
+    /// In Curator, too, LeaderSelector and LeaderLatch do not take part in each other's elections.
+    /// `errc::bad_option` without `curator`.
     bool leader_selector = false;
 };
 
@@ -109,10 +109,27 @@ public:
      */
     template <class Token = default_token>
     auto campaign_again(ownership term, Token&& token = Token{}) {
+        return campaign_again_for(
+            std::move(term), time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto campaign_again_for(ownership term, time_limit limit, Token&& token = Token{}) {
         // Shared, because `deferred` requires a copyable initiation.
         return initiate<&start_campaign_again>("election.campaign_again",
                                                std::forward<Token>(token),
-                                               std::make_shared<ownership>(std::move(term)));
+                                               std::make_shared<ownership>(std::move(term)),
+                                               limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto campaign_again_until(ownership term,
+                              time_limit::time_point deadline,
+                              Token&& token = Token{}) {
+        return campaign_again_for(
+            std::move(term), time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /**
@@ -269,6 +286,7 @@ private:
 
     static void start_campaign_again(const callee&,
                                      const std::shared_ptr<ownership>& term,
+                                     time_limit limit,
                                      detail::any_handler<void(error_code, ownership)>);
     static void start_acknowledge(const callee&,
                                   const owned_ptr& term,

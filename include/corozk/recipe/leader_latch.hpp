@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace corozk {
 
@@ -165,28 +166,39 @@ public:
         return campaign().proclaim(term(), std::move(identity), std::forward<Token>(token));
     }
 
-    /** @brief As `ownership::commit`, for the current term. */
+    /** @brief As `ownership::commit`, for the current term: that of the call, not a later one. */
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {
-        return term().commit(std::move(steps), std::forward<Token>(token));
+        return initiate<&start_commit>("leader_latch.commit",
+                                       std::forward<Token>(token),
+                                       term().implementation(),
+                                       std::move(steps));
     }
 
     /** @brief As `ownership::read`, for the current term. */
     template <class Token = default_token>
     auto read(std::string path_to_read, Token&& token = Token{}) {
-        return term().read(std::move(path_to_read), std::forward<Token>(token));
+        return initiate_about<&start_read>("leader_latch.read",
+                                           path_to_read,
+                                           std::forward<Token>(token),
+                                           term().implementation(),
+                                           std::move(path_to_read));
     }
 
     /** @brief As `ownership::wait_release_requested`, for the current term. */
     template <class Token = default_token>
     auto wait_release_requested(Token&& token = Token{}) {
-        return term().wait_release_requested(std::forward<Token>(token));
+        return initiate<&start_wait_release_requested>("leader_latch.wait_release_requested",
+                                                       std::forward<Token>(token),
+                                                       term().implementation());
     }
 
     /** @brief The election it participates in: for `leader`, `next_leader`, `contenders`, ... */
     election& campaign() const noexcept;
 
 private:
+    using owned_ptr = std::shared_ptr<detail::owned>;
+
     ownership& term() const noexcept;
 
     static void start_wait_leadership(const impl_ptr&, time_limit limit, handler_of<std::int64_t>);
@@ -195,6 +207,15 @@ private:
                                   handler_of<latch_status>);
     static void start_resign(const impl_ptr&, handler_of<>);
     static void start_close(const impl_ptr&, handler_of<>);
+    static void start_commit(const impl_ptr&,
+                             const owned_ptr& term,
+                             transaction steps,
+                             handler_of<std::vector<transaction_result>>);
+    static void start_read(const impl_ptr&,
+                           const owned_ptr& term,
+                           std::string path,
+                           handler_of<node_data>);
+    static void start_wait_release_requested(const impl_ptr&, const owned_ptr& term, handler_of<>);
 };
 
 }  // namespace corozk

@@ -161,7 +161,8 @@ public:
      *
      * @completes `void(error_code, std::vector<member_info>)`
      *
-     * @errors `zk_errc::no_auth`, `errc::bad_path`, `errc::closed`.
+     * @errors `zk_errc::no_auth`, `errc::bad_path`, `errc::closed`. Waits through outages and
+     * session loss; limit it by Asio's means.
      */
     template <class Token = default_token>
     auto members(Token&& token = Token{}) {

@@ -33,14 +33,17 @@ public:
     /// Owns nothing.
     multi_ownership() noexcept = default;
     /// Made by `multi_lock`.
-    explicit multi_ownership(std::vector<multi_part> parts) noexcept : parts_(std::move(parts)) {}
+    explicit multi_ownership(std::vector<multi_part> parts) noexcept;
 
     multi_ownership(multi_ownership&&) noexcept = default;
     multi_ownership& operator=(multi_ownership&&) noexcept = default;
 
     using executor_type = boost::asio::any_io_executor;
 
-    executor_type get_executor() const noexcept;
+    /** @brief That of its client, also once it is released; see `ownership::get_executor`. */
+    executor_type get_executor() const noexcept {
+        return executor_ ? executor_ : detail::executor_of(nullptr);
+    }
 
     /** @brief Whether it has parts. They may be lost; see `valid`. */
     explicit operator bool() const noexcept { return !parts_.empty(); }
@@ -80,7 +83,7 @@ public:
     template <class Token = default_token>
     auto wait_lost(Token&& token = Token{}) {
         return detail::initiate<&start_wait_lost>(
-            site_of("wait_lost"), references(), std::forward<Token>(token));
+            site_of("multi_ownership.wait_lost"), references(), std::forward<Token>(token));
     }
 
     /**
@@ -93,11 +96,11 @@ public:
      */
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
-        auto where = site_of("release");
+        auto where = site_of("multi_ownership.release");
         auto executor = get_executor();
         // Shared, because `deferred` requires a copyable initiation.
-        detail::callee held(std::move(executor),
-                            std::make_shared<multi_ownership>(std::move(*this)));
+        detail::callee held(executor, std::make_shared<multi_ownership>(std::move(*this)));
+        executor_ = std::move(executor);
         return detail::initiate<&start_release>(
             std::move(where), std::move(held), std::forward<Token>(token));
     }
@@ -115,8 +118,10 @@ public:
      */
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {
-        return detail::initiate<&start_commit>(
-            site_of("commit"), references(), std::forward<Token>(token), std::move(steps));
+        return detail::initiate<&start_commit>(site_of("multi_ownership.commit"),
+                                               references(),
+                                               std::forward<Token>(token),
+                                               std::move(steps));
     }
 
 private:
@@ -133,22 +138,25 @@ private:
     };
     using part_references = std::vector<part_reference>;
 
-    detail::callee<boost::asio::any_io_executor, part_references> references() const {
+    using callee = detail::callee<boost::asio::any_io_executor, part_references>;
+
+    callee references() const {
         return {get_executor(), part_references(parts_.begin(), parts_.end())};
     }
     detail::call_site site_of(const char* operation) const {
         return detail::call_site(operation, parts_.empty() ? std::string() : parts_.front().path);
     }
 
-    static void start_wait_lost(const part_references& parts,
+    static void start_wait_lost(const callee& of,
                                 detail::any_handler<void(error_code, error_code, std::string)>);
     static void start_release(const std::shared_ptr<multi_ownership>& held,
                               detail::any_handler<void(error_code)>);
     static void start_commit(
-        const part_references& parts,
+        const callee& of,
         transaction steps,
         detail::any_handler<void(error_code, std::vector<transaction_result>)>);
 
+    boost::asio::any_io_executor executor_;
     std::vector<multi_part> parts_;
 };
 

@@ -34,7 +34,8 @@ struct name_service_options {
 };
 
 /**
- * @brief Follows the value of a name. Created by `name_service::follow`.
+ * @brief Follows the value of a name. Created by `name_service::follow`. `path()` is the name's
+ *        node; empty if the name is invalid.
  *
  * What is reported never goes back, also if the session is lost and the next one's server lags.
  *
@@ -101,19 +102,49 @@ public:
      * @errors `errc::already_exists` (see the options; also a parent of other names),
      * `errc::busy` (this object is unregistering it), `errc::bad_option` (an empty value),
      * `errc::bad_path`, `zk_errc::no_children_for_ephemerals` (a parent of the name is bound to a
-     * session), `zk_errc::no_auth`, `errc::closed`.
+     * session), `zk_errc::no_auth`, `errc::closed`. Waits through outages and session loss; use the
+     * form with a time limit.
      */
     template <class Token = default_token>
     auto register_name(std::string name,
                        std::string value,
                        name_lifetime lifetime,
                        Token&& token = Token{}) {
+        return register_name_for(std::move(name),
+                                 std::move(value),
+                                 lifetime,
+                                 time_limit::for_ever(),
+                                 std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto register_name_for(std::string name,
+                           std::string value,
+                           name_lifetime lifetime,
+                           time_limit limit,
+                           Token&& token = Token{}) {
         return initiate_about<&start_register>("name_service.register_name",
                                                name,
                                                std::forward<Token>(token),
                                                std::move(name),
                                                std::move(value),
-                                               lifetime);
+                                               lifetime,
+                                               limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto register_name_until(std::string name,
+                             std::string value,
+                             name_lifetime lifetime,
+                             time_limit::time_point deadline,
+                             Token&& token = Token{}) {
+        return register_name_for(std::move(name),
+                                 std::move(value),
+                                 lifetime,
+                                 time_limit::until(deadline),
+                                 std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a persistent name. */
@@ -132,7 +163,8 @@ public:
      * @completes `void(error_code)`
      *
      * @errors `zk_errc::no_node` (not registered), `zk_errc::not_empty` (it is a parent of other
-     * names), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
+     * names), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`. Waits through outages and
+     * session loss; limit it by Asio's means.
      */
     template <class Token = default_token>
     auto unregister(std::string name, Token&& token = Token{}) {
@@ -147,7 +179,7 @@ public:
      * @completes `void(error_code, name_entry)`
      *
      * @errors `zk_errc::no_node` (not registered), `errc::bad_path`, `zk_errc::no_auth`,
-     * `errc::closed`.
+     * `errc::closed`. Waits through outages and session loss; limit it by Asio's means.
      */
     template <class Token = default_token>
     auto resolve(std::string name, Token&& token = Token{}) {
@@ -158,8 +190,13 @@ public:
                                               std::nullopt);
     }
 
-    /** @brief Same as above, but waits until the name is registered, with a time limit
-     *         (`errc::deadline_exceeded`, see `time_limit`). */
+    /** @brief Same as above, but waits until the name is registered. */
+    template <class Token = default_token>
+    auto await(std::string name, Token&& token = Token{}) {
+        return await_for(std::move(name), time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto await_for(std::string name, time_limit limit, Token&& token = Token{}) {
         return initiate_about<&start_resolve>(
@@ -201,6 +238,7 @@ private:
                                std::string name,
                                std::string value,
                                name_lifetime lifetime,
+                               time_limit limit,
                                handler_of<>);
     static void start_unregister(const impl_ptr&, std::string name, handler_of<>);
     static void start_resolve(const impl_ptr&,

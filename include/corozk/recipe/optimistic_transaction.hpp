@@ -30,7 +30,7 @@ class attempt_commit;
 struct optimistic_transaction_options {
     optimistic_transaction_options() = default;
 
-    /// ACL of the znodes below the recipe's path, and of missing parents. Empty means open to
+    /// ACL of the nodes below the recipe's path, and of missing parents. Empty means open to
     /// everyone.
     corozk::acl acl;
 };
@@ -68,7 +68,8 @@ public:
      */
     template <class Token = default_token>
     auto get(std::string path, Token&& token = Token{}) {
-        return initiate<&start_get>(path, std::forward<Token>(token), std::move(path));
+        return initiate<&start_get>(
+            "transaction_attempt.get", path, std::forward<Token>(token), std::move(path));
     }
 
     /**
@@ -85,8 +86,10 @@ public:
      */
     template <class Token = default_token>
     auto get_all(std::vector<std::string> paths, Token&& token = Token{}) {
-        return initiate<&start_get_all>(
-            std::string(), std::forward<Token>(token), std::move(paths));
+        return initiate<&start_get_all>("transaction_attempt.get_all",
+                                        std::string(),
+                                        std::forward<Token>(token),
+                                        std::move(paths));
     }
 
     /** @brief Creates a node, which must not exist. */
@@ -111,12 +114,14 @@ private:
     transaction_attempt(transaction_attempt&&) noexcept = default;
 
     template <auto Start, class Token, class... Arguments>
-    auto initiate(std::string about, Token&& token, Arguments&&... arguments) const {
-        return detail::initiate<Start>(
-            detail::call_site("transaction_attempt.get", std::move(about)),
-            detail::callee(session_, state_),
-            std::forward<Token>(token),
-            std::forward<Arguments>(arguments)...);
+    auto initiate(const char* operation,
+                  std::string about,
+                  Token&& token,
+                  Arguments&&... arguments) const {
+        return detail::initiate<Start>(detail::call_site(operation, std::move(about)),
+                                       detail::callee(session_, state_),
+                                       std::forward<Token>(token),
+                                       std::forward<Arguments>(arguments)...);
     }
 
     static void start_get(const state_ptr&, std::string, handler_of<std::optional<std::string>>);
@@ -268,8 +273,8 @@ boost::asio::awaitable<Value> run_optimistic(attempt_commit all, Body body) {
  * contention for one node a `counter` or a `lock` costs less.
  *
  * A transaction is applied exactly once, even if its response or the session is lost: it also
- * writes a znode of this object's own, below `path()`, which records that it was applied. If a
- * response is lost, that znode is deleted, so that a request still under way fails. Transactions of
+ * writes a node of this object's own, below `path()`, which records that it was applied. If a
+ * response is lost, that node is deleted, so that a request still under way fails. Transactions of
  * one object are therefore sent one after the other. Objects of all clients may share the path;
  * what crashed clients leave there is deleted after an hour.
  *
@@ -296,7 +301,7 @@ boost::asio::awaitable<Value> run_optimistic(attempt_commit all, Body body) {
  *
  * @par Errors of `run`
  * - `zk_errc::connection_loss`: unknown whether it was applied, as the client was closed, the
- *   deadline passed while the response was awaited, or the object's znode cannot be deleted any
+ *   deadline passed while the response was awaited, or the object's node cannot be deleted any
  *   more.
  * - `zk_errc::node_exists`, `no_node`, `not_empty`, ...: a write is not possible, although all
  *   reads were true. Nothing was written; the same holds for all other errors but the first.
@@ -318,9 +323,7 @@ boost::asio::awaitable<Value> run_optimistic(attempt_commit all, Body body) {
  */
 class COROZK_DECL optimistic_transaction : public detail::recipe_object<detail::optimistic_impl> {
 public:
-    using time_point = time_limit::time_point;  ///< The type of deadlines.
-
-    /** @brief `path` is the parent of the znodes that record what was applied. Nothing is sent. */
+    /** @brief `path` is the parent of the nodes that record what was applied. Nothing is sent. */
     optimistic_transaction(
         const client& c,
         std::string path,

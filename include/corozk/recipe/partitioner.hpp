@@ -41,8 +41,8 @@ struct partition_grant {
 };
 
 /** @brief What has changed for a member since the previous `next`; to be applied in this order.
- *         Each resource that was reported as gained is reported once more later, in `lost` or in
- *         `to_release`, unless the user has released it before. */
+ *         Each resource that was reported as gained is later reported again, exactly once, in
+ *         `lost` or in `to_release`, unless the user has released it before. */
 struct partition_change {
     partition_change() = default;
     std::vector<std::string> lost;        ///< No longer held: the session or the node is gone.

@@ -50,8 +50,8 @@ struct queue_options {
 
     /// Whether items are deleted at the end of their producer's session, as on the recipes page.
     /// Ephemeral items can be taken, but not claimed, as an ephemeral node cannot have children.
-    /// One of another session that is put back (see `take`) is persistent from then on, as only its
-    /// producer could create it as its own.
+    /// An item of another session that is put back (see `take`) becomes persistent, because only
+    /// its producer could create it again as ephemeral.
     bool ephemeral_items = false;
 
     /// Producers wait while the parent node has that many children. 0: no bound. It is stored below
@@ -90,14 +90,15 @@ struct queue_item {
  * @brief An item that is claimed by a consumer; no other consumer gets it.
  *
  * Move-only. The claim ends with `acknowledge`, `release` or the session; after the latter two the
- * item is available again. The destructor releases it in the background.
+ * item is available again. The destructor releases it in the background. `path()` is the claim's
+ * node.
  *
  * @executor As `client`, but when it is destroyed a pending `acknowledge` or `release` continues.
  * May outlive the queue object.
  */
 class COROZK_DECL queue_claim : public detail::recipe_object<detail::claim_impl> {
 public:
-    queue_claim() noexcept = default;
+    queue_claim() noexcept = default;  ///< Nothing is claimed.
     queue_claim(std::shared_ptr<detail::session_view> session, impl_ptr impl);
 
     const queue_item& item() const noexcept;                            ///< The claimed item.
@@ -128,8 +129,8 @@ public:
      * @completes `void(error_code)`
      *
      * @errors
-     * - `errc::ownership_lost`: the claim was lost; nothing was applied. Another consumer gets the
-     *   item.
+     * - `errc::ownership_lost`: the claim was lost, and another consumer gets the item; or nothing
+     *   is claimed. Nothing was applied.
      * - the error of a further step, such as `zk_errc::bad_version`: nothing was applied, and the
      *   claim is still held.
      * - `errc::not_connected`: nothing was sent, and the claim is still held.
@@ -160,7 +161,8 @@ public:
      *
      * @completes `void(error_code)`; not an error if the claim had already ended.
      *
-     * @errors `errc::busy`: an `acknowledge` or `release` is pending. `errc::closed`.
+     * @errors `errc::busy`: an `acknowledge` or `release` is pending. `errc::ownership_lost`:
+     * nothing is claimed. `errc::closed`.
      *
      * @cancellation All types: completes at once; the item is released anyway.
      */
@@ -170,10 +172,13 @@ public:
     }
 
     /**
-     * @brief Waits until the claim is lost with the session, or because another client deleted it.
+     * @brief Waits until the claim is lost.
      *
-     * @completes `void(error_code)`: no error if it is lost; `operation_aborted` if it ended by
-     * `acknowledge`, `release` or destruction.
+     * @completes `void(error_code, error_code)`, with the reason: `zk_errc::session_expired`,
+     * `errc::ownership_lost` (another client deleted the claim) or `errc::closed`.
+     *
+     * @errors `operation_aborted`: it ended by `acknowledge`, `release` or destruction.
+     * `errc::busy`: another `wait_lost` is pending. `errc::ownership_lost`: nothing is claimed.
      *
      * @cancellation All types: completes at once; the claim is kept.
      */
@@ -185,7 +190,7 @@ public:
 private:
     static void start_acknowledge(const impl_ptr&, transaction, handler_of<>);
     static void start_release(const impl_ptr&, handler_of<>);
-    static void start_wait_lost(const impl_ptr&, handler_of<>);
+    static void start_wait_lost(const impl_ptr&, handler_of<error_code>);
 };
 
 /**
@@ -342,8 +347,9 @@ private:
  * Puts that are started while another one is in flight share a request; those of one object keep
  * their order. Each is applied exactly once, even if the connection or the session is lost.
  *
- * @errors `errc::too_large` (for one request, or for the bound), `errc::limit_mismatch`, and
- * `errc::bad_option` if the format does not support the rank. A put that fails was not applied,
+ * @errors `errc::too_large` (for one request, or for the bound), `errc::limit_mismatch`,
+ * `errc::bad_option` if the format does not support the rank, and `errc::sequence_exhausted` after
+ * about 2^31 items until the queue is empty. A put that fails was not applied,
  * except with `zk_errc::connection_loss`: the client was closed (or the control node deleted)
  * before the outcome was known.
  *
@@ -400,12 +406,32 @@ public:
     /** @brief As `put`, for several items in one transaction. */
     template <class Token = default_token>
     auto put_many(std::vector<std::string> data, Rank... rank, Token&& token = Token{}) {
+        return put_many_for(
+            std::move(data), rank..., time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto put_many_for(std::vector<std::string> data,
+                      Rank... rank,
+                      time_limit limit,
+                      Token&& token = Token{}) {
         return initiate<&basic_queue::start_put>("queue.put_many",
                                                  std::forward<Token>(token),
                                                  std::move(data),
                                                  rank_of(rank...),
-                                                 time_limit::for_ever(),
+                                                 limit,
                                                  false);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto put_many_until(std::vector<std::string> data,
+                        Rank... rank,
+                        time_limit::time_point deadline,
+                        Token&& token = Token{}) {
+        return put_many_for(
+            std::move(data), rank..., time_limit::until(deadline), std::forward<Token>(token));
     }
 
 protected:

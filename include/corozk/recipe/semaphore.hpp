@@ -118,14 +118,20 @@ public:
     }
 
     /**
-     * @brief Runs a coroutine with permits: `co_await s.run(body, permits)` with
+     * @brief Runs a coroutine with permits: `co_await s.run(permits, body)` with
      *        `awaitable<T> body(ownership&)`.
      *
      * As `lock::run`.
      */
     template <class Body>
-    auto run(Body body, std::int32_t permits = 1) {
+    auto run(std::int32_t permits, Body body) {
         return detail::run_owned(acquire(permits), std::move(body), "semaphore.run", path());
+    }
+
+    /** @brief Same as `run(1, body)`. */
+    template <class Body>
+    auto run(Body body) {
+        return run(1, std::move(body));
     }
 
     /**

@@ -27,7 +27,7 @@ struct service_discovery_options {
     /// `errc::already_exists`. It always waits for an earlier session of the same object.
     bool wait_for_predecessor = true;
 
-    service_format format = service_format::curator;  ///< Whose znodes and data it works with.
+    service_format format = service_format::curator;  ///< The format of nodes and data.
 
     /// ACL of the instances' nodes and of missing parents. Empty means open to everyone.
     corozk::acl acl;
@@ -76,7 +76,7 @@ public:
      *
      * @completes `void(error_code)`, after its node was created.
      *
-     * @errors
+     * @errors Waits through outages and session loss; use the form with a time limit.
      * - `errc::busy`: this object has registered, or is unregistering, a dynamic instance with the
      *   same name and id.
      * - `errc::already_exists`: the id is that of a dynamic instance, if this one is static or
@@ -126,6 +126,7 @@ public:
      * `zk_errc::no_node` (another one that does not exist),
      * `boost::asio::error::operation_aborted` (a dynamic instance was unregistered meanwhile),
      * `errc::bad_option`, `errc::bad_path`, `errc::too_large`, `zk_errc::no_auth`, `errc::closed`.
+     * Waits through outages and session loss; limit it by Asio's means.
      */
     template <class Token = default_token>
     auto update(service_instance instance, Token&& token = Token{}) {
@@ -146,7 +147,7 @@ public:
      * @completes `void(error_code)`, after its node was deleted or its session has ended.
      *
      * @errors `zk_errc::no_node` (not registered), `errc::bad_path`, `zk_errc::no_auth`,
-     * `errc::closed`.
+     * `errc::closed`. Waits through outages and session loss; limit it by Asio's means.
      */
     template <class Token = default_token>
     auto unregister(std::string service, std::string id, Token&& token = Token{}) {
@@ -158,7 +159,7 @@ public:
     }
 
     /**
-     * @brief Same as above. If its `node` is set (it was found), that znode is deleted, whatever
+     * @brief Same as above. If its `node` is set (it was found), that node is deleted, whatever
      *        its id is.
      */
     template <class Token = default_token>
@@ -174,7 +175,8 @@ public:
      *
      * @completes `void(error_code, std::vector<service_instance>)`
      *
-     * @errors `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
+     * @errors `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`. Waits through outages and
+     * session loss; limit it by Asio's means.
      */
     template <class Token = default_token>
     auto resolve(std::string service, Token&& token = Token{}) {
@@ -188,7 +190,8 @@ public:
      *
      * @completes `void(error_code, std::vector<std::string>)`
      *
-     * @errors `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
+     * @errors `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`. Waits through outages and
+     * session loss; limit it by Asio's means.
      */
     template <class Token = default_token>
     auto names(Token&& token = Token{}) {
@@ -208,9 +211,9 @@ private:
 /**
  * @brief A local copy of a service's instances that is updated by watches: a `children_cache`.
  *
- * The service need not exist. A node that is no valid instance is listed in
- * `service_state::malformed`, and logged once per change. States never go back, also if the session
- * is lost and the next one's server lags.
+ * The service need not exist; `path()` is its node. A node that is not a valid instance is listed
+ * in `service_state::malformed`, and logged once per change. States never go back, also if the
+ * session is lost and the next one's server lags.
  *
  * @cancellation All types: completes at once; a later `next` still returns the state.
  *

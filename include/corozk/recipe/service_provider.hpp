@@ -30,27 +30,28 @@ struct service_provider_options {
 
     service_strategy strategy = service_strategy::round_robin;  ///< Which instance is chosen.
 
-    /// An instance is set aside when so many failures were reported within `set_aside_for` of the
-    /// first one, until that time is over. 0 means never. Curator's `DownInstancePolicy`.
+    /// An instance is set aside when this many failures have been reported within `set_aside_for`
+    /// of the first one, and is available again after that time. 0 means never. Curator's
+    /// `DownInstancePolicy`.
     std::uint32_t failure_threshold = 2;
     std::chrono::milliseconds set_aside_for = std::chrono::seconds(30);  ///< See above.
 
     bool ssl = false;  ///< `endpoints` have the SSL port instead of the port.
 
-    service_format format = service_format::curator;  ///< Whose znodes and data it reads.
+    service_format format = service_format::curator;  ///< The format of nodes and data.
 
-    /// The name of the additional endpoint of which `endpoints` are; empty: the instance's own.
+    /// The name of the additional endpoint that `endpoints` returns; empty: the instance's own.
     std::string endpoint;
 };
 
 /**
  * @brief Chooses instances of a service for each use: load balancing in the client.
  *
- * Follows the service as a `service_cache` does. While there is no connection, it chooses from the
- * instances known last. An instance is available unless it is disabled, or set aside because of
- * reported failures (`report_failure`). A later registration of the same id is available at once if
- * it is dynamic. A static or permanent instance that is registered again stays set aside for the
- * rest of `service_provider_options::set_aside_for`.
+ * Follows the service as a `service_cache` does; `path()` is the service's node. While there is
+ * no connection, it chooses from the instances known last. An instance is available unless it is
+ * disabled, or set aside because of reported failures (`report_failure`). A later registration of
+ * the same id is available at once if it is dynamic. A static or permanent instance that is
+ * registered again stays set aside for the rest of `service_provider_options::set_aside_for`.
  *
  * @cancellation All types: all operations complete at once.
  *

@@ -19,7 +19,7 @@
 
 namespace corozk {
 
-/** @brief Whose znodes and data service discovery works with. */
+/** @brief The format of nodes and data of service discovery. */
 enum class service_format : std::uint8_t {
     curator,  ///< Those of Curator's x-discovery: a node for each id.
 
@@ -112,7 +112,8 @@ struct service_state {
     service_state() = default;
     std::uint64_t revision = 0;               ///< Incremented by every change; 0: not read yet.
     std::vector<service_instance> instances;  ///< Sorted by node name.
-    std::vector<std::string> malformed;  ///< Children that are no valid instances, by node name.
+    /// Children that are not valid instances, by node name.
+    std::vector<std::string> malformed;
 };
 
 /** @brief Where to reach an instance: an endpoint for `boost::asio::async_connect`. */

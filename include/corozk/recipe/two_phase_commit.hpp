@@ -21,7 +21,7 @@ class commit_site_impl;
 struct commit_options {
     commit_options() = default;
     commit_form form = commit_form::all_sites;  ///< Used by `begin`; sites read it from the node.
-    corozk::acl acl;                            ///< ACL of all nodes; empty: open to everyone.
+    corozk::acl acl;                            ///< ACL of all nodes. Empty means open to everyone.
 };
 
 /**
@@ -66,7 +66,7 @@ public:
      *
      * @completes `void(error_code)`
      *
-     * @errors
+     * @errors Waits through outages and session loss; limit it by Asio's means.
      * - `errc::already_exists`: there is a transaction at this path.
      * - `errc::bad_option`: no sites, duplicate sites, or an invalid node name.
      * - `errc::too_large`: payload and names, or a decision for that many sites, exceed the size of
@@ -86,7 +86,8 @@ public:
      *
      * @completes `void(error_code, commit_transaction)`
      *
-     * @errors `zk_errc::no_node`, `errc::foreign_data`, `errc::closed`.
+     * @errors `zk_errc::no_node`, `errc::foreign_data`, `errc::closed`. Waits through outages and
+     * session loss; limit it by Asio's means.
      */
     template <class Token = default_token>
     auto resume(Token&& token = Token{}) {
@@ -134,7 +135,7 @@ public:
      * commit.
      *
      * @errors `zk_errc::no_node`, `errc::foreign_data`, `errc::too_large` (the reason),
-     * `errc::closed`.
+     * `errc::closed`. Waits through outages and session loss; limit it by Asio's means.
      */
     template <class Token = default_token>
     auto abort(std::string reason, Token&& token = Token{}) {
@@ -151,7 +152,7 @@ public:
      *
      * @completes `void(error_code)`, also if it did not exist.
      *
-     * @errors
+     * @errors Waits through outages and session loss; limit it by Asio's means.
      * - `errc::in_doubt`: not decided yet.
      * - `errc::busy`: some sites have not finished.
      * - `zk_errc::not_empty`: other clients keep creating nodes below it.
@@ -278,7 +279,7 @@ public:
      * @completes `void(error_code, commit_outcome)`
      *
      * @errors `zk_errc::no_node` (the transaction was cleaned up), `errc::foreign_data`,
-     * `errc::closed`.
+     * `errc::closed`. Waits through outages and session loss; use the form with a time limit.
      */
     template <class Token = default_token>
     auto wait_outcome(Token&& token = Token{}) {

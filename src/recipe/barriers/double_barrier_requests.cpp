@@ -4,6 +4,7 @@
 #include "operation/path.hpp"
 #include "recipe/barriers/double_barrier_room.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
+#include "recipe/toolkit/renew_parent.hpp"
 
 namespace corozk::detail {
 
@@ -42,10 +43,9 @@ void barrier_room::note_answer(job& j, bool& parent_missing, bool& again) {
     if (j.ask.code == op_code::create) {
         if (!ec) {
             std::optional<std::int32_t> sequence = parse_member(base_name(j.ask.answer));
-            s.node = j.ask.answer;
-            s.sequence = sequence.value_or(0);
             if (!sequence)
                 withdraw(s, errc::foreign_data);
+            has_node(s, j.ask.answer, sequence.value_or(0));
         } else if (attempt.doubtful()) {
             s.unsure = true;
             again = true;
@@ -64,6 +64,12 @@ void barrier_room::note_answer(job& j, bool& parent_missing, bool& again) {
         s.forget_node();
         if (s.phase == phase::withdrawing)
             end(s, s.verdict);
+        // Without the record: compared with its number, new members would be inside.
+        if (sequence_spent(s.sequence)) {
+            const bool keep_data = false;
+            port_.spawn(
+                try_renew_parent(port_, parent_, s.entries, create_mode::container, keep_data));
+        }
         return;
     }
     again = true;
@@ -72,6 +78,13 @@ void barrier_room::note_answer(job& j, bool& parent_missing, bool& again) {
     port_.report(
         log_level::warning, "double barrier: could not delete ", s.node, ": ", ec.message());
     end(s, ec);
+}
+
+void barrier_room::has_node(barrier_seat& s, std::string path, std::int32_t sequence) {
+    s.node = std::move(path);
+    s.sequence = sequence;
+    if (sequence_spent(sequence))
+        withdraw(s, errc::sequence_exhausted);
 }
 
 /// Deletes the node of a create that was lost, later: it may still be in flight.
@@ -96,8 +109,7 @@ bool barrier_room::find_unsure(const name_list& names) {
             std::optional<std::int32_t> sequence = parse_member(names[i]);
             if (!sequence)
                 continue;
-            s->node = join_path(parent_, names[i]);
-            s->sequence = *sequence;
+            has_node(*s, join_path(parent_, names[i]), *sequence);
             found = true;
         }
         if (!found) {

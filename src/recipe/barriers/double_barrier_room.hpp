@@ -117,6 +117,7 @@ private:
     void add_create(std::deque<job>& jobs, const seat_ptr& s, std::uint64_t generation);
     void note_answer(job& j, bool& parent_missing, bool& again);
     bool find_unsure(const name_list& names);
+    void has_node(barrier_seat& s, std::string path, std::int32_t sequence);
     void erase_late(const barrier_seat& s);
     task<> make_parent();
     task<bool> watch_own();

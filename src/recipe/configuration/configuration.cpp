@@ -10,20 +10,21 @@ namespace corozk {
 
 namespace detail {
 
-void configuration_writer::publish(std::string data, std::unique_ptr<pending_call<>> call) {
+void configuration_writer::publish(std::string data, any_handler<void(error_code)> handler) {
     constexpr std::size_t overhead = 1024;
-    if (data.size() + path().size() + overhead > port_.max_request_size()) {
-        return call->fail(errc::too_large);
-    }
-    port_.spawn(run(shared_from_this(), std::move(data), std::move(call)));
+    if (data.size() + path().size() + overhead > port_.max_request_size())
+        return refuse(shared_from_this(), std::move(handler), errc::too_large);
+    port_.spawn(run(shared_from_this(), std::move(data), std::move(handler)));
 }
 
 task<> configuration_writer::run(std::shared_ptr<configuration_writer> self,
                                  std::string data,
-                                 std::unique_ptr<pending_call<>> call) {
-    error_code ec = co_await self->write(std::move(data), *call);
-    if (call->waiting())
-        call->complete(ec);
+                                 any_handler<void(error_code)> handler) {
+    signal wake(self->port_);
+    waiting_call<> call(*self, std::move(handler), wake);
+    error_code ec = co_await self->write(std::move(data), call);
+    if (call.waiting())
+        call.complete(ec);
 }
 
 /// Conditional, so that a retry after a lost response does not overwrite later values.
@@ -62,8 +63,6 @@ task<error_code> configuration_writer::write(std::string data, const pending_cal
         const bool again = attempts.again(ec);
         bool moved =
             ec == zk_errc::bad_version || ec == zk_errc::node_exists || ec == zk_errc::no_node;
-        if (attempts.doubtful() && ec == errc::closed)
-            ec = zk_errc::connection_loss;
         if (!again && !moved)
             co_return ec;
     }
@@ -71,14 +70,13 @@ task<error_code> configuration_writer::write(std::string data, const pending_cal
 
 }  // namespace detail
 
-configuration::configuration(const client& c, std::string path, corozk::acl entries)
-    : recipe_object(c.implementation(), path, std::move(entries)), cache_(c, path) {}
+configuration::configuration(const client& c, std::string path, configuration_options options)
+    : recipe_object(c.implementation(), path, std::move(options.acl)), cache_(c, path) {}
 
 void configuration::start_publish(const impl_ptr& writer, std::string data, handler_of<> handler) {
     if (!detail::usable_at_path(writer, handler))
         return;
-    writer->publish(std::move(data),
-                    detail::make_call(writer->get_port(), writer->wake(), std::move(handler)));
+    writer->publish(std::move(data), std::move(handler));
 }
 
 basic_configuration::basic_configuration(const client& c,

@@ -25,20 +25,16 @@ class configuration_writer final : public recipe_core,
                                    public std::enable_shared_from_this<configuration_writer> {
 public:
     configuration_writer(port& p, std::string path, acl entries)
-        : recipe_core(p, "configuration", std::move(path)),
-          wake_(p),
-          entries_(std::move(entries)) {}
+        : recipe_core(p, "configuration", std::move(path)), entries_(std::move(entries)) {}
 
-    signal& wake() noexcept { return wake_; }
-    void publish(std::string data, std::unique_ptr<pending_call<>> call);
+    void publish(std::string data, any_handler<void(error_code)> handler);
 
 private:
     static task<> run(std::shared_ptr<configuration_writer> self,
                       std::string data,
-                      std::unique_ptr<pending_call<>> call);
+                      any_handler<void(error_code)> handler);
     task<error_code> write(std::string data, const pending_call<>& call);
 
-    signal wake_;
     acl entries_;
 };
 
@@ -110,7 +106,7 @@ private:
     task<error_code> publish_ready(configuration_parts parts);
     task<error_code> begin_ready(ready_publication& mine);
     task<error_code> write_ready(const configuration_parts& parts, ready_publication& mine);
-    task<error_code> finish_ready(std::string guid, std::uint64_t generation);
+    task<error_code> finish_ready(const ready_publication& mine);
     task<error_code> published_as(std::string guid);
     task<> release_writer(ready_publication& mine);
     task<error_code> publish_versioned(configuration_parts parts);

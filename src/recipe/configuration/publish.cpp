@@ -78,7 +78,7 @@ task<error_code> configuration_core::publish_ready(configuration_parts parts) {
     if (!ec)
         ec = co_await write_ready(parts, mine);
     if (!ec)
-        ec = co_await finish_ready(mine.guid, mine.generation);
+        ec = co_await finish_ready(mine);
     if (ec && mine.perhaps_writer && port_.alive(mine.generation))
         co_await release_writer(mine);
     co_return ec;
@@ -198,28 +198,28 @@ task<error_code> configuration_core::write_ready(const configuration_parts& part
             co_await apply(guard, std::move(steps), mine.generation, in_session_while_reachable);
         ec = made.error;
         mine.untouched = mine.untouched && !made.changed;
-        if (ec == zk_errc::no_node && made.guarded)
+        if (made.guarded && ec == zk_errc::no_node)
             co_return make_error_code(errc::ownership_lost);
         if (!made.again && ec != zk_errc::no_node && ec != zk_errc::node_exists)
             co_return ec;
     }
 }
 
-task<error_code> configuration_core::finish_ready(std::string guid, std::uint64_t generation) {
-    retry attempts(port_, generation);
+task<error_code> configuration_core::finish_ready(const ready_publication& mine) {
+    retry attempts(port_, mine.generation);
     for (;;) {
         if (attempts.doubtful()) {
             // The next writer's node has the same name and must not be deleted.
-            request writer(port_, op_code::get, at(writer_name), generation);
+            request writer(port_, op_code::get, at(writer_name), mine.generation);
             error_code ec = co_await behind_sync(port_, writer);
             if (attempts.again(ec))
                 continue;
-            if (ec || writer.answer != guid)
-                co_return co_await published_as(guid);
+            if (ec || writer.answer != mine.guid)
+                co_return co_await published_as(mine.guid);
         }
         transaction steps;
-        steps.erase(at(writer_name)).create(at(ready_name), guid, how());
-        request multi(port_, steps, generation);
+        steps.erase(at(writer_name)).create(at(ready_name), mine.guid, how());
+        request multi(port_, steps, mine.generation);
         error_code ec = co_await multi;
         if (!ec)
             co_return ec;
@@ -229,7 +229,7 @@ task<error_code> configuration_core::finish_ready(std::string guid, std::uint64_
             bool gone = ec == zk_errc::no_node || ec == zk_errc::node_exists;
             co_return gone ? make_error_code(errc::ownership_lost) : ec;
         }
-        co_return co_await published_as(guid);
+        co_return co_await published_as(mine.guid);
     }
 }
 

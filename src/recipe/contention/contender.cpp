@@ -48,7 +48,9 @@ bool contender::valid() const noexcept {
 void contender::abandon(error_code reason) {
     auto keep = shared_from_this();
     if (reason == errc::bad_option && call_.waiting())
-        port_.reject(errc::bad_option, settings_->parent, ": it requests more than the limit");
+        port_.reject(errc::bad_option,
+                     settings_->parent,
+                     ": more permits are requested than the limit allows");
     call_.fail(reason);
     timer_node::cancel();
     if (queue_)

@@ -21,7 +21,8 @@ contention_object::contention_object(contention_settings settings,
     else if (path_ == "/")
         refuse_all(errc::bad_path, "is the root: name a parent");
     else if (settings_.names.infixes.empty() && !settings_.names.counts_everything)
-        refuse_all(errc::bad_option, "cannot be used: that library has no such recipe");
+        refuse_all(errc::bad_option,
+                   "cannot be used: leader_selector needs compatibility::curator");
 }
 
 void contention_object::enter(port& p, const acquire_request& request, handler_type handler) const {
@@ -69,11 +70,12 @@ error_code find_held(const contention_callee& of,
     return {};
 }
 
-contention_recipe::contention_recipe(const client& c, impl_ptr impl, const char* recipe)
-    : recipe_object(c.implementation(), impl->path(), impl) {
+contention_recipe::contention_recipe(const client& c, impl_ptr impl, const contention_names& names)
+    : recipe_object(c.implementation(), c.implementation() ? impl->path() : std::string(), impl),
+      names_(names) {
     if (session_ && impl_->problem_text()) {
         port_of(*session_).report(
-            log_level::warning, recipe, ": path \"", path(), "\" ", impl_->problem_text());
+            log_level::warning, names.recipe, ": path \"", path(), "\" ", impl_->problem_text());
     }
 }
 

@@ -78,6 +78,13 @@ inline auto make_contention_object(known_recipe what,
         std::move(kinds));
 }
 
+/// The names of a recipe, given as a literal, and of its operations.
+#define COROZK_CONTENTION_NAMES(recipe)                                                     \
+    contention_names {                                                                      \
+        recipe, recipe ".contenders", recipe ".break_contender", recipe ".request_release", \
+            recipe ".insist_on_release"                                                     \
+    }
+
 /// Why nothing can be started, or no error.
 error_code problem_of(const std::shared_ptr<session_view>& s,
                       const std::shared_ptr<const contention_object>& impl) noexcept;

@@ -6,6 +6,7 @@
 #include "operation/path.hpp"
 #include "recipe/contention/limit.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
+#include "recipe/toolkit/renew_parent.hpp"
 #include "recipe/toolkit/retry.hpp"
 #include <corozk/tracer.hpp>
 
@@ -128,8 +129,16 @@ void contention_queue::place(contender& c, std::string_view name, const stat& re
     // The session may have ended before the node was found.
     if (!port_.alive(c.session))
         session_over_ = true;
+    const bool spent = sequence_spent(c.sequence);
     if (unwanted)
         release(c);
+    else if (spent)
+        c.abandon(errc::sequence_exhausted);
+    if (spent) {
+        // Behind the delete.
+        port_.spawn(
+            try_renew_parent(port_, settings_->parent, settings_->entries, settings_->parent_mode));
+    }
     wake();
 }
 

@@ -10,7 +10,9 @@ ownership::ownership() noexcept = default;
 ownership::ownership(ownership&&) noexcept = default;
 
 ownership::ownership(std::shared_ptr<void> keep_alive, owned_ptr impl) noexcept
-    : keep_alive_(std::move(keep_alive)), impl_(std::move(impl)) {}
+    : executor_(impl->owner_port().executor()),
+      keep_alive_(std::move(keep_alive)),
+      impl_(std::move(impl)) {}
 
 ownership& ownership::operator=(ownership&& other) noexcept {
     if (this != &other) {
@@ -18,6 +20,7 @@ ownership& ownership::operator=(ownership&& other) noexcept {
             impl_->drop();
         impl_ = std::move(other.impl_);
         keep_alive_ = std::move(other.keep_alive_);
+        executor_ = std::move(other.executor_);
     }
     return *this;
 }
@@ -25,11 +28,6 @@ ownership& ownership::operator=(ownership&& other) noexcept {
 ownership::~ownership() {
     if (impl_)
         impl_->drop();
-}
-
-boost::asio::any_io_executor detail::executor_of(
-    const callee<std::shared_ptr<void>, std::shared_ptr<owned>>& c) noexcept {
-    return c.impl ? c.impl->owner_port().executor() : executor_of(nullptr);
 }
 
 bool ownership::valid() const noexcept {
@@ -49,51 +47,60 @@ namespace {
 /// The call of a handler; if nothing is owned, completes the handler and returns an empty call.
 template <class... Values>
 user_call<Values...> call_of(const std::shared_ptr<owned>& impl,
+                             const boost::asio::any_io_executor& executor,
                              any_handler<void(error_code, Values...)> handler) {
     if (impl)
         return user_call<Values...>(impl->owner_port(), std::move(handler));
-    immediate_result<Values...>(
-        fallback_executor(handler), std::move(handler), errc::ownership_lost, Values()...);
+    immediate_result<Values...>(executor, std::move(handler), errc::ownership_lost, Values()...);
     return {};
+}
+
+template <class... Values>
+user_call<Values...> call_of(const callee<holder, std::shared_ptr<owned>>& of,
+                             any_handler<void(error_code, Values...)> handler) {
+    return call_of(of.impl, of.owner.executor, std::move(handler));
 }
 
 }  // namespace
 
-void ownership::start_wait_lost(const owned_ptr& impl,
+void ownership::start_wait_lost(const callee& of,
                                 any_handler<void(error_code, error_code)> handler) {
-    if (auto call = call_of(impl, std::move(handler)); call.waiting())
-        impl->wait_lost(std::move(call));
+    if (auto call = call_of(of, std::move(handler)); call.waiting())
+        of.impl->wait_lost(std::move(call));
 }
 
-void ownership::start_wait_release_requested(const owned_ptr& impl,
+void ownership::start_wait_release_requested(const callee& of,
                                              any_handler<void(error_code)> handler) {
-    if (auto call = call_of(impl, std::move(handler)); call.waiting())
-        impl->wait_release_requested(std::move(call));
+    if (auto call = call_of(of, std::move(handler)); call.waiting())
+        of.impl->wait_release_requested(std::move(call));
 }
 
 void ownership::start_release(const std::shared_ptr<ownership>& held, handler_of<> handler) {
     owned_ptr impl = std::move(held->impl_);
-    if (auto call = call_of(impl, std::move(handler)); call.waiting())
+    if (auto call = call_of(impl, held->get_executor(), std::move(handler)); call.waiting())
         impl->release(std::move(call));
 }
 
 void ownership::start_commit(
-    const owned_ptr& impl,
+    const callee& of,
     transaction steps,
     any_handler<void(error_code, std::vector<transaction_result>)> handler) {
-    auto call = call_of(impl, std::move(handler));
+    auto call = call_of(of, std::move(handler));
     if (!call.waiting())
         return;
-    port& p = impl->owner_port();
-    std::vector<owned_ptr> held{impl};
+    port& p = of.impl->owner_port();
+    std::vector<owned_ptr> held{of.impl};
     p.spawn(guarded_commit(p, std::move(held), std::move(steps), std::move(call)));
 }
 
-void ownership::start_read(const owned_ptr& impl,
+void ownership::start_read(const callee& of,
                            std::string path,
                            any_handler<void(error_code, node_data)> handler) {
-    if (auto call = call_of(impl, std::move(handler)); call.waiting())
-        impl->owner_port().spawn(synced_read(impl->owner_port(), std::move(path), std::move(call)));
+    auto call = call_of(of, std::move(handler));
+    if (!call.waiting())
+        return;
+    port& p = of.impl->owner_port();
+    p.spawn(synced_read(p, std::move(path), std::move(call)));
 }
 
 }  // namespace corozk

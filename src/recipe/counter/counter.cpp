@@ -95,7 +95,7 @@ public:
 
     bool has_format() const noexcept { return format_.has_value(); }
     error_code reject_format() const {
-        return reject(errc::bad_option, "that library has no counter of so many bits");
+        return reject(errc::bad_option, "bits must be 64, or 32 with compatibility::curator");
     }
 
     // What `next` tells.

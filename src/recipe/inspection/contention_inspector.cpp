@@ -105,6 +105,15 @@ void contention_inspector::start_break(const impl_ptr& impl,
     detail::run_operation(impl, std::move(handler), std::move(contender_path), begin);
 }
 
+void contention_inspector::start_request(const impl_ptr& impl,
+                                         std::string contender_path,
+                                         handler_of<> handler) {
+    auto begin = [contender_path](detail::contention_recipe& queue, auto token) {
+        queue.request_release(contender_path, std::move(token));
+    };
+    detail::run_operation(impl, std::move(handler), std::move(contender_path), begin);
+}
+
 void contention_inspector::start_insist(const impl_ptr& impl,
                                         std::string contender_path,
                                         time_limit grace,

@@ -214,7 +214,7 @@ election::election(const client& c, std::string path, election_options options)
           std::make_shared<const contention_object>(settings_of(std::move(path), options),
                                                     options.identity,
                                                     std::vector<std::string>{"candidate"}),
-          "election") {}
+          COROZK_CONTENTION_NAMES("election")) {}
 
 bool election::worth_another_term(const error_code& ec) noexcept {
     return ec == errc::ownership_lost || is_transient(ec);
@@ -222,10 +222,11 @@ bool election::worth_another_term(const error_code& ec) noexcept {
 
 void election::start_campaign_again(const callee& of,
                                     const std::shared_ptr<ownership>& term,
+                                    time_limit limit,
                                     any_handler<void(error_code, ownership)> handler) {
     // Requests the new node first; then its destructor releases the old one.
     const ownership old = std::move(*term);
-    start_acquire(of, claim(), std::move(handler));
+    start_acquire(of, claim().within(limit), std::move(handler));
 }
 
 void election::start_acknowledge(const callee& of,

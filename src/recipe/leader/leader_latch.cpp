@@ -314,4 +314,48 @@ void leader_latch::start_close(const impl_ptr& impl, any_handler<void(error_code
         impl->close(std::move(handler));
 }
 
+namespace {
+
+/// Whether there is a term; if not, completes the handler.
+template <class... Values>
+bool in_term(const std::shared_ptr<latch_core>& impl,
+             const std::shared_ptr<owned>& term,
+             any_handler<void(error_code, Values...)>& handler) {
+    if (!term)
+        refuse(impl, std::move(handler), impl ? errc::ownership_lost : errc::closed);
+    return term != nullptr;
+}
+
+}  // namespace
+
+void leader_latch::start_commit(
+    const impl_ptr& impl,
+    const owned_ptr& term,
+    transaction steps,
+    any_handler<void(error_code, std::vector<transaction_result>)> handler) {
+    if (!in_term(impl, term, handler))
+        return;
+    port& p = term->owner_port();
+    std::vector<owned_ptr> held{term};
+    user_call<std::vector<transaction_result>> call(p, std::move(handler));
+    p.spawn(guarded_commit(p, std::move(held), std::move(steps), std::move(call)));
+}
+
+void leader_latch::start_read(const impl_ptr& impl,
+                              const owned_ptr& term,
+                              std::string path,
+                              any_handler<void(error_code, node_data)> handler) {
+    if (!in_term(impl, term, handler))
+        return;
+    port& p = term->owner_port();
+    p.spawn(synced_read(p, std::move(path), user_call<node_data>(p, std::move(handler))));
+}
+
+void leader_latch::start_wait_release_requested(const impl_ptr& impl,
+                                                const owned_ptr& term,
+                                                any_handler<void(error_code)> handler) {
+    if (in_term(impl, term, handler))
+        term->wait_release_requested(user_call<>(term->owner_port(), std::move(handler)));
+}
+
 }  // namespace corozk

@@ -14,6 +14,6 @@ lock::lock(const client& c, std::string path, lock_options options)
                                                {"lock"},
                                                std::move(path),
                                                std::move(options)),
-                        "lock") {}
+                        COROZK_CONTENTION_NAMES("lock")) {}
 
 }  // namespace corozk

@@ -73,10 +73,10 @@ task<> release_all(port& p,
 
 }  // namespace
 
-multi_ownership::executor_type multi_ownership::get_executor() const noexcept {
-    auto held = std::find_if(
-        parts_.begin(), parts_.end(), [](const multi_part& p) { return bool(p.held); });
-    return held == parts_.end() ? executor_of(nullptr) : held->held.get_executor();
+multi_ownership::multi_ownership(std::vector<multi_part> parts) noexcept
+    : parts_(std::move(parts)) {
+    if (!parts_.empty())
+        executor_ = parts_.front().held.get_executor();
 }
 
 bool multi_ownership::valid() const noexcept {
@@ -97,12 +97,12 @@ std::int64_t multi_ownership::fencing_token(std::string_view path) const noexcep
 }
 
 void multi_ownership::start_wait_lost(
-    const part_references& parts,
+    const callee& of,
     any_handler<void(error_code, error_code, std::string)> handler) {
-    auto end_without_parts = [&handler](error_code ec, error_code reason, std::string path) {
-        auto executor = fallback_executor(handler);
+    const part_references& parts = of.impl;
+    auto end_without_parts = [&](error_code ec, error_code reason, std::string path) {
         immediate_result<error_code, std::string>(
-            executor, std::move(handler), ec, reason, std::move(path));
+            of.owner, std::move(handler), ec, reason, std::move(path));
     };
     if (parts.empty())
         return end_without_parts(errc::ownership_lost, error_code(), std::string());
@@ -126,20 +126,19 @@ void multi_ownership::start_release(const std::shared_ptr<multi_ownership>& held
         if (part.held)
             parts.push_back(part.held.implementation());
     }
-    if (parts.empty()) {
-        return immediate_result<>(
-            fallback_executor(handler), std::move(handler), errc::ownership_lost);
-    }
+    if (parts.empty())
+        return immediate_result<>(last.get_executor(), std::move(handler), errc::ownership_lost);
     port& p = parts.front()->owner_port();
     auto call = cancellable(user_call<>(p, std::move(handler)), stops_waiting);
     p.spawn(release_all(p, std::move(parts), std::move(call)));
 }
 
 void multi_ownership::start_commit(
-    const part_references& parts,
+    const callee& of,
     transaction steps,
     any_handler<void(error_code, std::vector<transaction_result>)> handler) {
     using results = std::vector<transaction_result>;
+    const part_references& parts = of.impl;
     bool complete = !parts.empty();
     std::vector<std::shared_ptr<owned>> held;
     for (const part_reference& part : parts) {
@@ -148,7 +147,7 @@ void multi_ownership::start_commit(
     }
     if (!complete) {
         return immediate_result<results>(
-            fallback_executor(handler), std::move(handler), errc::ownership_lost, results());
+            of.owner, std::move(handler), errc::ownership_lost, results());
     }
     port& p = parts.front().impl->owner_port();
     p.spawn(guarded_commit(

@@ -165,8 +165,10 @@ private:
         if (!ec)
             self->compared_ = true;
         if (!ec && request.weight > limit.value)
-            ec = s.reject(
-                errc::bad_option, "semaphore ", self->path(), ": it requests more than the limit");
+            ec = s.reject(errc::bad_option,
+                          "semaphore ",
+                          self->path(),
+                          ": more permits are requested than the limit allows");
         if (ec)
             waiting->call.fail(ec);
         if (!waiting->call.waiting())
@@ -224,7 +226,7 @@ semaphore::semaphore(const client& c,
                      semaphore_options options)
     : contention_recipe(c,
                         std::make_shared<const semaphore_object>(std::move(path), limit, options),
-                        "semaphore") {}
+                        COROZK_CONTENTION_NAMES("semaphore")) {}
 
 void semaphore::start_available(const callee& of, handler_of<std::int32_t> handler) {
     run_driver(of, std::move(handler), &count_free);

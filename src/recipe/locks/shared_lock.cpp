@@ -18,7 +18,7 @@ shared_lock::shared_lock(const client& c, std::string path, shared_lock_options 
                                                {"read", "write"},
                                                std::move(path),
                                                std::move(options)),
-                        "shared_lock") {}
+                        COROZK_CONTENTION_NAMES("shared_lock")) {}
 
 void shared_lock::start_downgrade(const callee& of, const owned_ptr& held, handler_of<> handler) {
     std::shared_ptr<contender> c;

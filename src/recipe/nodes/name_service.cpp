@@ -149,6 +149,7 @@ void name_service::start_register(const impl_ptr& impl,
                                   std::string name,
                                   std::string value,
                                   name_lifetime lifetime,
+                                  time_limit limit,
                                   handler_of<> handler) {
     std::string path;
     if (!detail::can_start(impl, name, path, handler))
@@ -164,11 +165,12 @@ void name_service::start_register(const impl_ptr& impl,
             return detail::refuse(impl, std::move(handler), errc::already_exists);
         if (impl->kept.releasing(path))
             return detail::refuse(impl, std::move(handler), errc::busy);
-        return p.spawn(detail::serve(impl,
-                                     std::move(handler),
-                                     &detail::register_persistent,
-                                     std::move(path),
-                                     std::move(value)));
+        return p.spawn(detail::serve_until(impl,
+                                           std::move(handler),
+                                           limit.from(p.now()),
+                                           &detail::register_persistent,
+                                           std::move(path),
+                                           std::move(value)));
     }
     if (ours) {
         if (impl->options.replace || ours->data() == value) {
@@ -179,7 +181,7 @@ void name_service::start_register(const impl_ptr& impl,
         return;
     }
     impl->kept.at(p, path, impl->options.acl)
-        .keep(std::move(value), impl->options.replace, std::move(handler), detail::no_deadline);
+        .keep(std::move(value), impl->options.replace, std::move(handler), limit.from(p.now()));
 }
 
 void name_service::start_unregister(const impl_ptr& impl, std::string name, handler_of<> handler) {

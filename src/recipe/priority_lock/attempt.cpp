@@ -5,6 +5,7 @@
 #include "operation/path.hpp"
 #include "recipe/contention/release_request.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
+#include "recipe/toolkit/renew_parent.hpp"
 #include "recipe/toolkit/retry.hpp"
 #include <corozk/transaction.hpp>
 
@@ -89,7 +90,9 @@ task<bool> priority_attempt::advance() {
 }
 
 task<> priority_attempt::enter() {
-    const error_code ec = co_await node_.make(claim_, options_.identity);
+    error_code ec = co_await node_.make(claim_, options_.identity);
+    if (!ec && node_.spent())
+        ec = errc::sequence_exhausted;
     if (ec)
         fail(ec);
 }
@@ -271,6 +274,9 @@ task<> priority_attempt::leave() {
             record = node_.record();
         co_await dismantle(port_, node_.path(), std::move(record), generation_);
         forget_watch(port_, record_watch_, watch_kind::exists, node_.record());
+        if (node_.spent())
+            co_await try_renew_parent(
+                port_, settings_.parent, settings_.entries, create_mode::container);
     }
 }
 

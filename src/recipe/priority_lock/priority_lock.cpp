@@ -201,6 +201,6 @@ priority_lock::priority_lock(const client& c, std::string path, priority_lock_op
     : contention_recipe(
           c,
           std::make_shared<const priority_object>(std::move(path), std::move(options)),
-          "priority_lock") {}
+          COROZK_CONTENTION_NAMES("priority_lock")) {}
 
 }  // namespace corozk

@@ -5,6 +5,7 @@
 #include "driver/request.hpp"
 #include "operation/path.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
+#include "recipe/toolkit/renew_parent.hpp"
 #include "recipe/toolkit/retry.hpp"
 
 #include <utility>
@@ -13,6 +14,11 @@ namespace corozk::detail {
 
 std::string ranked_node::at(std::string_view name) const {
     return join_path(settings_.parent, name);
+}
+
+bool ranked_node::spent() const {
+    auto parsed = parse_ranked(name_);
+    return parsed && sequence_spent(parsed->sequence);
 }
 
 task<error_code> ranked_node::make(acquire_request what, std::string data) {
@@ -31,7 +37,7 @@ task<error_code> ranked_node::create(acquire_request what, std::string data) {
         name_ = std::string(base_name(create.answer));
         co_return ec;
     }
-    retry attempt(port_, generation_);
+    retry attempt(port_, generation_, in_session_while_reachable);
     const bool again = attempt.again(ec);
     perhaps_ = attempt.doubtful();
     co_return again || perhaps_ ? error_code() : ec;

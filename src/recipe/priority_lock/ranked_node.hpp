@@ -27,6 +27,9 @@ public:
     bool known() const noexcept { return !name_.empty(); }
     const std::string& name() const noexcept { return name_; }
 
+    /// Whether it is in no order with others: see `sequence_spent`.
+    bool spent() const;
+
     /// Creates it, or looks whether it was created.
     /// @return a permanent error
     task<error_code> make(acquire_request what, std::string data);

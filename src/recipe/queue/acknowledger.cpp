@@ -93,6 +93,8 @@ void queue_acknowledger::settle(batch_type batch, const exactly_once_outcome& ou
     if (!outcome.failed) {
         if (fault_of(ec) == fault::session)
             ec = errc::ownership_lost;
+        if (spent(base_name(parent_path(batch.back().claim->node().path))))
+            renew_parent();
         for (acknowledgement& a : batch)
             a.claim->settle(ec, *a.call);
         return;

@@ -6,8 +6,6 @@
 #include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/retry.hpp"
 
-#include <algorithm>
-
 namespace corozk::detail {
 
 claim_impl::claim_impl(std::shared_ptr<queue_consumer> consumer, queue_item item, claim_node node)
@@ -28,9 +26,13 @@ bool claim_impl::still_exists() {
     return exists();
 }
 
-void claim_impl::complete_lost_calls(error_code ec) {
-    for (auto& call : lost_calls_)
-        call->complete(ec);
+error_code claim_impl::loss() const noexcept {
+    return port_.alive(node_.generation) ? errc::ownership_lost : end_of_session(port_);
+}
+
+void claim_impl::complete_lost_call(error_code ec) {
+    if (lost_call_)
+        lost_call_->complete(ec, lost_reason_);
 }
 
 void claim_impl::end(state_type state) {
@@ -38,16 +40,18 @@ void claim_impl::end(state_type state) {
         return;
     state_ = state;
     error_code ec;
-    if (state != state_type::lost)
+    if (state == state_type::lost)
+        lost_reason_ = loss();
+    else
         ec = boost::asio::error::operation_aborted;
-    complete_lost_calls(ec);
+    complete_lost_call(ec);
     wake_.set();
     consumer_->claim_ended(item_.name, state == state_type::acknowledged);
 }
 
 void claim_impl::stop() {
     stopped_ = true;
-    complete_lost_calls(boost::asio::error::operation_aborted);
+    complete_lost_call(boost::asio::error::operation_aborted);
     wake_.set();
     if (state_ == state_type::held)
         release(nullptr);
@@ -106,15 +110,16 @@ task<> claim_impl::run_release(std::shared_ptr<claim_impl> self,
         call->complete(ended ? error_code() : ec);
 }
 
-void claim_impl::wait_lost(std::unique_ptr<pending_call<>> call) {
+void claim_impl::wait_lost(std::unique_ptr<pending_call<error_code>> call) {
     call->ahead_of_copies();
     if (!still_exists()) {
         if (has_ended() && state_ != state_type::lost)
             return call->fail(boost::asio::error::operation_aborted);
-        return call->complete(error_code());
+        return call->complete(error_code(), has_ended() ? lost_reason_ : loss());
     }
-    std::erase_if(lost_calls_, [](const auto& c) { return !c->waiting(); });
-    lost_calls_.push_back(std::move(call));
+    if (lost_call_ && lost_call_->waiting())
+        return call->fail(errc::busy);
+    lost_call_ = std::move(call);
     if (watching_)
         return;
     watching_ = true;
@@ -126,11 +131,7 @@ task<> claim_impl::run_watch(std::shared_ptr<claim_impl> self) {
     const claim_node& node = me.node_;
     watch_signal changed(me.wake_);
     session_signal states(me.port_, me.wake_);
-    auto wanted = [&me] {
-        return std::any_of(me.lost_calls_.begin(), me.lost_calls_.end(), [](const auto& call) {
-            return call->waiting();
-        });
-    };
+    auto wanted = [&me] { return me.lost_call_ && me.lost_call_->waiting(); };
     while (me.exists() && wanted()) {
         if (!changed.armed()) {
             request get(me.port_, op_code::get, node.path, node.generation);

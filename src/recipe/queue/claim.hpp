@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace corozk::detail {
 
@@ -38,7 +37,8 @@ public:
     /// claim is held again.
     void settle(error_code ec, pending_call<>& call);
     void release(std::unique_ptr<pending_call<>> call);
-    void wait_lost(std::unique_ptr<pending_call<>> call);
+    /// Completes with the reason for the loss.
+    void wait_lost(std::unique_ptr<pending_call<error_code>> call);
 
     /// The object is destroyed.
     void stop();
@@ -66,7 +66,9 @@ private:
     }
     bool has_ended() const noexcept { return state_ >= state_type::acknowledged; }
     void end(state_type state);
-    void complete_lost_calls(error_code ec);
+    /// Why it does not exist any more, unless it has ended.
+    error_code loss() const noexcept;
+    void complete_lost_call(error_code ec);
 
     port& port_;
     signal wake_;
@@ -77,7 +79,8 @@ private:
     state_type state_ = state_type::held;
     bool watching_ = false;
     bool stopped_ = false;
-    std::vector<std::unique_ptr<pending_call<>>> lost_calls_;
+    std::unique_ptr<pending_call<error_code>> lost_call_;
+    error_code lost_reason_;
 };
 
 }  // namespace corozk::detail

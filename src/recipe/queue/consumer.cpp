@@ -24,7 +24,7 @@ void queue_consumer::enqueue(consumer_call call) {
             errc::bad_option, "queue ", settings_->path, ": that library has no such queue"));
     if (settings_->options.window == 0)
         return call.result.fail(port_.reject(
-            errc::bad_option, "queue ", settings_->path, ": no item is in a window of 0"));
+            errc::bad_option, "queue ", settings_->path, ": window must be at least 1"));
     call.number = index_.call_begins(call.no_wait);
     calls_.push(std::move(call));
     start();

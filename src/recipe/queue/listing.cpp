@@ -99,7 +99,7 @@ void queue_consumer::drop_claim_watches() {
 /// After an idle time or a lost connection: checks whether the parent is still the listed one.
 task<error_code> queue_consumer::check_parent() {
     request exists(port_, op_code::exists, settings_->path);
-    error_code ec = co_await exists;
+    error_code ec = co_await behind_sync(port_, exists);
     if (ec && ec != zk_errc::no_node)
         co_return ec;
     if (parent_seen(exists.record))

@@ -31,9 +31,9 @@ error_code unless_transient(error_code ec) {
 
 void queue_producer::enqueue(put_call put) {
     const queue_options& options = settings_->options;
-    if (!settings_->names.allows(put.rank))
-        return put.call->fail(port_.reject(
-            errc::bad_option, "queue ", settings_->path, ": no such priority, time or format"));
+    if (const char* problem = settings_->names.problem_of(put.rank))
+        return put.call->fail(
+            port_.reject(errc::bad_option, "queue ", settings_->path, ": ", problem));
     if (put.items.empty())
         return put.call->complete(error_code());
     std::size_t overhead = settings_->path.size();
@@ -59,26 +59,31 @@ task<> queue_producer::serve() {
             fail(errc::closed);
             continue;
         }
+        if (spent_) {
+            if (error_code ec = co_await begin_sequence())
+                fail(ec);
+            continue;
+        }
         if (bounded() && (!capacity_ || capacity_->left < waiting_.front().items.size())) {
             capacity_.reset();
             if (error_code ec = co_await find_capacity())
                 fail(ec);
             continue;
         }
-        batch_type batch = next_batch();
-        transaction puts = transaction_of(batch);
+        in_flight_ = next_batch();
+        transaction puts = transaction_of(in_flight_);
         exactly_once_outcome outcome = co_await exactly_once_.commit(std::move(puts).steps());
         if (!outcome.error) {
-            applied(batch, outcome);
-            continue;
-        }
-        if (error_code ec = co_await refused(std::move(outcome))) {
-            for (put_call& put : batch)
+            applied(outcome);
+        } else if (error_code ec = co_await refused(std::move(outcome))) {
+            for (put_call& put : in_flight_)
                 put.call->fail(ec);
-            continue;
+        } else {
+            waiting_.insert(waiting_.begin(),
+                            std::move_iterator(in_flight_.begin()),
+                            std::move_iterator(in_flight_.end()));
         }
-        waiting_.insert(
-            waiting_.begin(), std::move_iterator(batch.begin()), std::move_iterator(batch.end()));
+        in_flight_.clear();
     }
 }
 
@@ -117,8 +122,8 @@ transaction queue_producer::transaction_of(const batch_type& batch) const {
     return puts;
 }
 
-void queue_producer::applied(const batch_type& batch, const exactly_once_outcome& outcome) {
-    for (const put_call& put : batch)
+void queue_producer::applied(const exactly_once_outcome& outcome) {
+    for (const put_call& put : in_flight_)
         put.call->complete(error_code());
     if (outcome.blank)
         return capacity_.reset();
@@ -126,10 +131,11 @@ void queue_producer::applied(const batch_type& batch, const exactly_once_outcome
     if (bounded())
         capacity_->version = (result++)->stat.version;
     std::vector<std::string> late;  // items whose calls have ended at their deadlines
-    for (const put_call& put : batch) {
+    for (const put_call& put : in_flight_) {
         if (bounded())
             capacity_->left -= put.items.size();
         for (std::size_t i = 0; i < put.items.size(); ++i, ++result) {
+            spent_ = spent_ || spent(base_name(result->path));
             if (put.call->late())
                 late.push_back(result->path);
         }
@@ -145,9 +151,24 @@ task<error_code> queue_producer::refused(exactly_once_outcome outcome) {
     const bool not_there = ec == zk_errc::no_node;
     if (bounded() && outcome.failed == 0 && (ec == zk_errc::bad_version || not_there))
         co_return error_code();  // another producer has put items
+    if (ec == zk_errc::node_exists) {
+        spent_ = true;  // an item has the highest number of all
+        co_return make_error_code(errc::sequence_exhausted);
+    }
     if (!not_there)
         co_return ec;  // `connection_loss` as well: it may have been put
     ec = co_await create_parent();
+    co_return unless_transient(ec);
+}
+
+/// Items that were put now would not be in order: the parent is replaced, once it is empty.
+task<error_code> queue_producer::begin_sequence() {
+    error_code ec = co_await detail::renew_parent(
+        port_, settings_->path, settings_->options.acl, create_mode::persistent);
+    if (ec == zk_errc::no_node)
+        ec = error_code();
+    if (!ec)
+        spent_ = false;
     co_return unless_transient(ec);
 }
 
@@ -214,6 +235,8 @@ void queue_producer::counted(std::size_t items, std::int32_t version) {
 }
 
 void queue_producer::fail(error_code ec) {
+    for (put_call& put : in_flight_)
+        put.call->fail(ec);
     for (put_call& put : waiting_)
         put.call->fail(ec);
 }

@@ -42,8 +42,9 @@ private:
     void fail_those_that_cannot_wait();
     batch_type next_batch();
     transaction transaction_of(const batch_type& batch) const;
-    void applied(const batch_type& batch, const exactly_once_outcome& outcome);
+    void applied(const exactly_once_outcome& outcome);
     task<error_code> refused(exactly_once_outcome outcome);
+    task<error_code> begin_sequence();
     task<error_code> find_capacity();
     task<error_code> create_bound();
     task<error_code> wait_for_capacity(std::int32_t version);
@@ -53,6 +54,8 @@ private:
     std::string bound_path() const { return join_path(settings_->options.control_path, "bound"); }
 
     std::deque<put_call> waiting_;
+    batch_type in_flight_;
+    bool spent_ = false;  ///< the sequence numbers are used up
     std::optional<capacity> capacity_;
 };
 

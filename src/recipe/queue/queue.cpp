@@ -45,8 +45,18 @@ void start_call(const std::shared_ptr<detail::queue_impl>& impl,
     impl->consumer->enqueue({what, no_wait, std::move(call)});
 }
 
-auto call_of(detail::claim_impl& claim, detail::any_handler<void(error_code)> handler) {
+template <class... Values>
+auto call_of(detail::claim_impl& claim, detail::any_handler<void(error_code, Values...)> handler) {
     return detail::make_call(claim.get_port(), claim.wake(), std::move(handler));
+}
+
+/// Whether anything is claimed; if not, completes the handler.
+template <class... Values>
+bool is_claim(const std::shared_ptr<detail::claim_impl>& impl,
+              detail::any_handler<void(error_code, Values...)>& handler) {
+    if (!impl)
+        detail::refuse(impl, std::move(handler), errc::ownership_lost);
+    return impl != nullptr;
 }
 
 }  // namespace
@@ -71,18 +81,22 @@ bool queue_claim::valid() const noexcept {
 }
 
 void queue_claim::start_acknowledge(const impl_ptr& impl, transaction extra, handler_of<> handler) {
-    if (detail::usable(impl, handler))
+    if (is_claim(impl, handler) && detail::usable(impl, handler))
         impl->acknowledge(std::move(extra), call_of(*impl, std::move(handler)));
 }
 
 void queue_claim::start_release(const impl_ptr& impl, handler_of<> handler) {
-    if (detail::usable(impl, handler))
+    if (is_claim(impl, handler) && detail::usable(impl, handler))
         impl->release(call_of(*impl, std::move(handler)));
 }
 
-void queue_claim::start_wait_lost(const impl_ptr& impl, handler_of<> handler) {
-    if (detail::usable(impl, handler))
-        impl->wait_lost(call_of(*impl, std::move(handler)));
+void queue_claim::start_wait_lost(const impl_ptr& impl, handler_of<error_code> handler) {
+    if (!is_claim(impl, handler))
+        return;
+    // That the client was closed is a reason for a loss.
+    if (impl->stopped())
+        return detail::refuse(impl, std::move(handler), boost::asio::error::operation_aborted);
+    impl->wait_lost(call_of(*impl, std::move(handler)));
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -63,13 +63,13 @@ bool queue_names::exist() const noexcept {
     return false;
 }
 
-bool queue_names::allows(std::int64_t rank) const noexcept {
+const char* queue_names::problem_of(std::int64_t rank) const noexcept {
     if (!exist())
-        return false;
+        return timed() ? "this format has no due times" : "this format has no priorities";
     if (timed())
-        return rank >= 0 && rank <= latest_due;
+        return rank >= 0 && rank <= latest_due ? nullptr : "the due time is out of range";
     bool bounded = prioritized() && format_ == compatibility::kazoo;
-    return !bounded || (rank >= 0 && rank <= 999);
+    return !bounded || (rank >= 0 && rank <= 999) ? nullptr : "priorities must be from 0 to 999";
 }
 
 std::string queue_names::prefix(std::int64_t rank) const {

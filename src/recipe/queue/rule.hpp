@@ -66,7 +66,10 @@ public:
     bool exist() const noexcept;
 
     /// Whether the rank is in the range of the format.
-    bool allows(std::int64_t rank) const noexcept;
+    bool allows(std::int64_t rank) const noexcept { return !problem_of(rank); }
+
+    /// Why it is not, or null.
+    const char* problem_of(std::int64_t rank) const noexcept;
 
     /// The name without the sequence.
     std::string prefix(std::int64_t rank) const;

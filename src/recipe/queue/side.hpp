@@ -7,12 +7,14 @@
 #include "operation/path.hpp"
 #include "recipe/queue/rule.hpp"
 #include "recipe/toolkit/exactly_once.hpp"
+#include "recipe/toolkit/renew_parent.hpp"
 #include <corozk/recipe/queue.hpp>
 
 #include <boost/asio/error.hpp>
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -106,6 +108,18 @@ protected:
 
     task<error_code> create_parent() {
         return ensure_path(port_, settings_->path, settings_->options.acl, create_mode::persistent);
+    }
+
+    /// The number of an item's node is not followed by others that are in order: see
+    /// `sequence_spent`.
+    bool spent(std::string_view item_name) const {
+        const std::optional<queue_key> key = settings_->names.parse(item_name);
+        return key && sequence_spent(key->sequence);
+    }
+    /// In the background, as the parent may be empty now.
+    void renew_parent() {
+        port_.spawn(try_renew_parent(
+            port_, settings_->path, settings_->options.acl, create_mode::persistent));
     }
 
     port& port_;

@@ -115,6 +115,8 @@ task<error_code> queue_consumer::take() {
     if (deleted) {
         index_.deleted(batch);
         succeeded(begin);
+        if (spent(batch.back().name))
+            renew_parent();
         co_await give_out(std::move(batch), ec);
     } else if (ec == boost::asio::error::try_again) {
         index_.forget_listing();

@@ -59,10 +59,12 @@ task<> sweep(port& p, std::string parent, std::int64_t now, std::string made) {
     }
 }
 
-/// The node is persistent, so any session can delete it.
+/// The node is persistent, so any session can delete it. Also while the client is being closed,
+/// which often follows the end of an object at once.
 task<> erase_node(port& p, std::string path) {
     for (;;) {
         request erase(p, op_code::erase, path);
+        erase.owed = true;
         error_code ec = co_await erase;
         if (!retry(p).again(ec))
             co_return;

@@ -223,6 +223,12 @@ void kept_node::settle_calls(error_code ec) {
     }
 }
 
+/// An error that no call has been told. That the client was closed is none, and ends everything.
+void kept_node::report_untold(error_code ec, const char* intent) {
+    if (ec != errc::closed)
+        port_.report(log_level::error, "could not ", intent, " ", path(), ": ", ec.message());
+}
+
 /// The server reported a permanent error.
 void kept_node::refused(error_code ec, const char* intent) {
     bool told = false;
@@ -237,7 +243,7 @@ void kept_node::refused(error_code ec, const char* intent) {
     if (observer_)
         observer_->set();
     if (!told)
-        port_.report(log_level::error, "could not ", intent, " ", path(), ": ", ec.message());
+        report_untold(ec, intent);
 }
 
 void kept_node::appeared() noexcept {
@@ -248,9 +254,12 @@ void kept_node::appeared() noexcept {
 
 /// The server rejects the data. A node that is already kept retains its previous data.
 void kept_node::data_refused(error_code ec, std::uint64_t revision) {
-    bool joining = std::any_of(calls_.begin(), calls_.end(), [](const call& c) {
-        return c.why == purpose::keep && c.ask.waiting();
-    });
+    bool keeping = false;  // perhaps by a call that is over
+    bool joining = false;
+    for (const call& c : calls_) {
+        keeping = keeping || c.why == purpose::keep;
+        joining = joining || (c.why == purpose::keep && c.ask.waiting());
+    }
     if (joining || node_.written == revision)
         return refused(ec);
     bool told = false;
@@ -265,7 +274,7 @@ void kept_node::data_refused(error_code ec, std::uint64_t revision) {
         node_.written = wish_.revision;
     }
     if (!told)
-        port_.report(log_level::error, "could not change the data of ", path(), ": ", ec.message());
+        report_untold(ec, keeping ? "keep" : "change the data of");
 }
 
 /// Whether an existing node is the one to keep, given that no other object of this client keeps it.

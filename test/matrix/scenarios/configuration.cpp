@@ -161,8 +161,8 @@ scenario make_reader(std::string name) {
 
 /// One znode: ours publishes, and somebody else's value comes in between.
 awaitable<void> publish_one(stage& s) {
-    configuration theirs(s.theirs(), path(s), s.entries());
-    object<configuration> mine(s, s.ours(), path(s), s.entries());
+    configuration theirs(s.theirs(), path(s), options_of<configuration_options>(s));
+    object<configuration> mine(s, s.ours(), path(s), options_of<configuration_options>(s));
     std::uint64_t seen = 0;
     for (const char* value : {"1", "2"}) {
         call<> publishing(s, "publish");
@@ -182,7 +182,7 @@ awaitable<void> publish_one(stage& s) {
 
 /// Somebody else publishes, and is read.
 awaitable<void> probe_one(client& c, stage& s) {
-    configuration theirs(c, path(s), s.entries());
+    configuration theirs(c, path(s), options_of<configuration_options>(s));
     co_await theirs.publish("last");
     node_state state = co_await theirs.next();
     while (state.data != "last")
