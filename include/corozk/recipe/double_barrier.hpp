@@ -98,6 +98,7 @@ public:
      * - `errc::would_block`: a round is in progress (without `wait_for_next_round`).
      * - `errc::limit_mismatch`: the round was started by members with another size.
      * - `errc::foreign_data`: the barrier node's data was not written by a double barrier.
+     * - `errc::sequence_exhausted`: after about 2^31 entries, until all have left.
      * - `errc::bad_option` (a size of 0), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>
