@@ -67,17 +67,19 @@ Examples
     }
 
     asio::awaitable<int> run(command_context& context) override {
-        if (layout_ == "single")
-            return act<configuration>(context, value_, context.options.acl);
         configuration_options options;
         options.acl = context.options.acl;
+        if (layout_ == "single")
+            return act<configuration>(context, value_, options);
         return layout_ == "ready" ? act<ready_configuration>(context, parts_, options)
                                   : act<versioned_configuration>(context, parts_, options);
     }
 
 private:
-    template <class Configuration, class Value, class Options>
-    asio::awaitable<int> act(command_context& context, const Value& value, Options options) {
+    template <class Configuration, class Value>
+    asio::awaitable<int> act(command_context& context,
+                             const Value& value,
+                             configuration_options options) {
         Configuration c(context.zk, words_.path(), options);
         if (words_.is("publish")) {
             co_await context.interrupts.race(c.publish(value));
