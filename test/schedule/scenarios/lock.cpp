@@ -203,10 +203,25 @@ void patience_ends_between(stage& s) {
     contend_all(s, {{"holder", hold_it}, {"impatient", try_for_a_while}, {"c", contend}});
 }
 
-/// The sequences of the folder begin before the end of the numbers.
-void wrapping(stage& s) {
-    s.plant(folder, {}, std::numeric_limits<std::int32_t>::max());
-    contest<3, 3>(s);
+/// Asks once. It may be refused because the numbers of the folder are used up.
+awaitable<void> contend_once(actor& a) {
+    lock l(a.zk(), folder);
+    auto token = a.token();
+    auto [ec, held] = co_await l.acquire(token);
+    if (ec) {
+        if (ec != errc::sequence_exhausted)
+            a.may_see(ec, "acquire");
+        co_return;
+    }
+    check_order(a, held.path(), turn_rule());
+    stage::tenure owner(a, held);
+    co_await a.gate("holding");
+}
+
+/// The first one or two get the last numbers of the folder that are used.
+void exhausted(stage& s) {
+    s.plant(folder, {}, std::numeric_limits<std::int32_t>::max() - (1 << 20) - 2);
+    contend_all(s, {{"a", contend_once}, {"b", contend_once}, {"c", contend_once}});
 }
 
 const registered all[] = {
@@ -227,7 +242,7 @@ const registered all[] = {
     registered(scenario("lock.insisted", 2, insisted)),
     registered(scenario("lock.deadline", 2, patience_ends)),
     registered(scenario("lock.deadline-3", 3, patience_ends_between)),
-    registered(scenario("lock.wrapping", 3, wrapping).of_equals()),
+    registered(scenario("lock.exhausted", 3, exhausted).of_equals()),
     registered(scenario("lock.erased", 2, erased)
                    .of_equals()
                    .with({move_kind::cut, move_kind::lose_answer, move_kind::erase_node})),
