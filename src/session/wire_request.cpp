@@ -7,7 +7,7 @@
 #include "wire/jute.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <string_view>
 #include <utility>
 
 namespace corozk::detail {
@@ -84,30 +84,48 @@ wire_op creation(create_mode mode, const server_abilities& server) noexcept {
 }
 
 wire_op wire_op_of(const operation& op, const server_abilities& server) noexcept {
-    using enum wire_op;
-    constexpr wire_op others[] = {create2,
-                                  remove,
-                                  set_data,
-                                  get_data,
-                                  exists,
-                                  get_children2,
-                                  sync,
-                                  get_acl,
-                                  set_acl,
-                                  multi,
-                                  auth,
-                                  get_data,
-                                  reconfig,
-                                  remove_watches,
-                                  multi_read,
-                                  get_ephemerals,
-                                  get_all_children_number,
-                                  who_am_i,
-                                  add_watch,
-                                  set_watches};
-    static_assert(std::size(others) == static_cast<std::size_t>(op_code::set_watches) + 1);
-    return op.code == op_code::create ? creation(op.mode, server)
-                                      : others[static_cast<std::size_t>(op.code)];
+    switch (op.code) {
+        case op_code::create:
+            return creation(op.mode, server);
+        case op_code::erase:
+            return wire_op::remove;
+        case op_code::set:
+            return wire_op::set_data;
+        case op_code::get:
+        case op_code::get_config:
+            return wire_op::get_data;
+        case op_code::exists:
+            return wire_op::exists;
+        case op_code::children:
+            return wire_op::get_children2;
+        case op_code::sync:
+            return wire_op::sync;
+        case op_code::get_acl:
+            return wire_op::get_acl;
+        case op_code::set_acl:
+            return wire_op::set_acl;
+        case op_code::multi:
+            return wire_op::multi;
+        case op_code::add_auth:
+            return wire_op::auth;
+        case op_code::reconfigure:
+            return wire_op::reconfig;
+        case op_code::remove_watches:
+            return wire_op::remove_watches;
+        case op_code::read_all:
+            return wire_op::multi_read;
+        case op_code::ephemerals:
+            return wire_op::get_ephemerals;
+        case op_code::count_descendants:
+            return wire_op::get_all_children_number;
+        case op_code::who_am_i:
+            return wire_op::who_am_i;
+        case op_code::add_watch:
+            return wire_op::add_watch;
+        case op_code::set_watches:
+            return wire_op::set_watches;
+    }
+    return wire_op::error;
 }
 
 /// A member of a reconfiguration; the server takes null for none.

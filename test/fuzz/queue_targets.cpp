@@ -62,7 +62,7 @@ void queues(std::string_view input) {
             queue_names names(format, order);
             for (const std::string& line : lines) {
                 auto key = names.parse(line);
-                if (!key || !names.allows(key->rank))
+                if (!key || names.problem_of(key->rank))
                     continue;
                 std::string written = names.prefix(key->rank) + sequence_text(key->sequence);
                 auto again = names.parse(written);

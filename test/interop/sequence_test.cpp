@@ -31,19 +31,10 @@ class aged_server {
 public:
     explicit aged_server(std::int32_t next) {
         process_options what;
-        what.command = {interop_java,
-                        "-XX:+UseSerialGC",
-                        "-XX:TieredStopAtLevel=1",
-                        "-Xshare:auto",
-                        "-XX:-UsePerfData",
-                        "-Xmx128m",
-                        "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-                        "-cp",
-                        interop_server_class_path,
-                        "AgedServer",
-                        std::to_string(port_.port()),
-                        folder_.path().native(),
-                        std::to_string(next)};
+        what.command = java_program(interop_server_class_path, "AgedServer");
+        for (const std::string& argument :
+             {std::to_string(port_.port()), folder_.path().native(), std::to_string(next)})
+            what.command.push_back(argument);
         what.output = folder_.path() / "output";
         process_ = std::make_unique<process_guard>(what);
     }

@@ -46,10 +46,10 @@ TEST_CASE("delay queue: names") {
     CHECK(names.parse("queue-1700000000123-0000000007") == queue_key{1'700'000'000'123, 7});
     CHECK(names.parse("queue-0000000000000--000000001") == queue_key{0, -1});
     CHECK(names.parse("queue-0000000000000--2147483648") == queue_key{0, -2147483647 - 1});
-    CHECK(names.allows(0));
-    CHECK(names.allows(latest_due));
-    CHECK_FALSE(names.allows(-1));
-    CHECK_FALSE(names.allows(latest_due + 1));
+    CHECK_FALSE(names.problem_of(0));
+    CHECK_FALSE(names.problem_of(latest_due));
+    CHECK(names.problem_of(-1));
+    CHECK(names.problem_of(latest_due + 1));
     for (std::string_view name : {"queue-0000000001",
                                   "queue-5-0000000001",
                                   "queue-170000000012-0000000007",
@@ -78,7 +78,7 @@ TEST_CASE("delay queue: only the native format has due times") {
     for (auto format : {compatibility::curator, compatibility::kazoo}) {
         queue_names names(format, queue_order::due_time);
         CHECK_FALSE(names.exist());
-        CHECK_FALSE(names.allows(0));
+        CHECK(names.problem_of(0));
         CHECK_FALSE(names.parse("qn-0000000000"));
         CHECK_FALSE(names.parse("entry-100-0000000000"));
         CHECK(queue_names(format, queue_order::arrival).exist());

@@ -48,7 +48,7 @@ TEST_CASE("queue names") {
     CHECK(curator.parse("qn-0000000003") == queue_key{0, 3});
     queue_names no_priorities(compatibility::curator, queue_order::priority);
     CHECK_FALSE(no_priorities.exist());
-    CHECK_FALSE(no_priorities.allows(1));
+    CHECK(no_priorities.problem_of(1));
     CHECK_FALSE(queue_names(compatibility(9), queue_order::arrival).exist());
 
     queue_names kazoo(compatibility::kazoo, queue_order::arrival);
@@ -57,9 +57,9 @@ TEST_CASE("queue names") {
     queue_names kazoo_priority(compatibility::kazoo, queue_order::priority);
     CHECK(kazoo_priority.prefix(7) == "entry-007-");
     CHECK(kazoo_priority.parse("entry-007-0000000003") == queue_key{7, 3});
-    CHECK(kazoo_priority.allows(999));
-    CHECK_FALSE(kazoo_priority.allows(1000));
-    CHECK_FALSE(kazoo_priority.allows(-1));
+    CHECK_FALSE(kazoo_priority.problem_of(999));
+    CHECK(kazoo_priority.problem_of(1000));
+    CHECK(kazoo_priority.problem_of(-1));
 }
 
 TEST_CASE("queue names of others are no items") {

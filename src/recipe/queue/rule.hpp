@@ -65,10 +65,7 @@ public:
     /// Whether this combination of format and order is supported.
     bool exist() const noexcept;
 
-    /// Whether the rank is in the range of the format.
-    bool allows(std::int64_t rank) const noexcept { return !problem_of(rank); }
-
-    /// Why it is not, or null.
+    /// Why the format has no such rank, or null.
     const char* problem_of(std::int64_t rank) const noexcept;
 
     /// The name without the sequence.

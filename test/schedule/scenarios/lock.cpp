@@ -33,18 +33,26 @@ void contest_as(stage& s) {
     contend_all(s, {{"a", contend_as<Naming>}, {"b", contend_as<Naming>}});
 }
 
+/// Asks once, and may be refused with this error.
+template <class Acquire>
+awaitable<void> ask_for_it(actor& a, Acquire acquire, errc refusal, const char* what) {
+    auto token = a.token();
+    auto [ec, held] = co_await acquire(token);
+    if (ec) {
+        if (ec != refusal)
+            a.may_see(ec, what);
+        co_return;
+    }
+    check_order(a, held.path(), turn_rule());
+    stage::tenure owner(a, held);
+    co_await a.gate("holding");
+}
+
 /// Gives up as soon as somebody is ahead.
 awaitable<void> try_once(actor& a) {
     lock l(a.zk(), folder);
-    auto token = a.token();
-    auto [ec, held] = co_await l.try_acquire(token);
-    if (ec) {
-        if (ec != errc::would_block)
-            a.may_see(ec, "try_acquire");
-        co_return;
-    }
-    stage::tenure owner(a, held);
-    co_await a.gate("holding");
+    auto acquire = [&l](auto token) { return l.try_acquire(token); };
+    co_await ask_for_it(a, acquire, errc::would_block, "try_acquire");
 }
 
 /// `spread` sessions; the contenders take one after the other.
@@ -203,19 +211,11 @@ void patience_ends_between(stage& s) {
     contend_all(s, {{"holder", hold_it}, {"impatient", try_for_a_while}, {"c", contend}});
 }
 
-/// Asks once. It may be refused because the numbers of the folder are used up.
+/// Is refused if the numbers of the folder are used up.
 awaitable<void> contend_once(actor& a) {
     lock l(a.zk(), folder);
-    auto token = a.token();
-    auto [ec, held] = co_await l.acquire(token);
-    if (ec) {
-        if (ec != errc::sequence_exhausted)
-            a.may_see(ec, "acquire");
-        co_return;
-    }
-    check_order(a, held.path(), turn_rule());
-    stage::tenure owner(a, held);
-    co_await a.gate("holding");
+    auto acquire = [&l](auto token) { return l.acquire(token); };
+    co_await ask_for_it(a, acquire, errc::sequence_exhausted, "acquire");
 }
 
 /// The first one or two get the last numbers of the folder that are used.
