@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/contention/contention_view.hpp"
 
-#include "recipe/toolkit/retry.hpp"
+#include "recipe/toolkit/fault.hpp"
 
 #include <algorithm>
 #include <iterator>

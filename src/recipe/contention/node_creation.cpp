@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/contention/node_creation.hpp"
 
-#include "recipe/toolkit/retry.hpp"
+#include "recipe/toolkit/fault.hpp"
 #include "recipe/toolkit/take_if.hpp"
 
 #include <iterator>

@@ -3,9 +3,8 @@
 #pragma once
 
 #include "driver/port.hpp"
+#include "recipe/toolkit/fault.hpp"
 #include <corozk/error.hpp>
-
-#include <boost/asio/error.hpp>
 
 #include <cstdint>
 
@@ -29,36 +28,8 @@ constexpr retry_policy until_known(bool doubtful) noexcept {
     return doubtful ? until_closed : in_session_while_reachable;
 }
 
-/// What was read does not fit together any more, as others were faster: begin again. A `retry` always
-/// does; no user is told.
-inline const error_code look_again = boost::asio::error::try_again;
-
-/// What the error of a request says about it.
-enum class fault : std::uint8_t {
-    none,
-    unknown,      ///< it may have been applied: the response was lost
-    passing,      ///< not applied, but it may be when it is sent again
-    unreachable,  ///< not sent, as there was no connection in time
-    session,      ///< its session has ended
-    closed,       ///< the client is closed
-    refused,      ///< by the server, which would refuse it again
-};
-
-fault fault_of(const error_code& ec) noexcept;
-
-enum class retry_verdict : std::uint8_t {
-    settled,  ///< success, or a permanent error
-    again,
-    ended,  ///< would be sent again, but its session has ended
-};
-
-/// @param goes_on whether there is, or will be, a session for it
-retry_verdict judge_retry(retry_policy policy, const error_code& ec, bool goes_on) noexcept;
-
 /// Whether the policy retries after this error, provided that there is a session.
-inline bool is_transient(const error_code& ec, retry_policy policy = until_closed) noexcept {
-    return judge_retry(policy, ec, true) == retry_verdict::again;
-}
+bool is_transient(const error_code& ec, retry_policy policy = until_closed) noexcept;
 
 /// The error of operations that are bound to a session that has ended.
 error_code end_of_session(const port& p) noexcept;

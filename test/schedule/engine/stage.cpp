@@ -211,7 +211,7 @@ void stage::apply(const move& m) {
         }
         case move_kind::time:
         case move_kind::early_time:
-            pass_time();
+            pass_time(m.kind == move_kind::early_time);
             break;
         case move_kind::cut:
         case move_kind::cut_late:
@@ -284,14 +284,31 @@ void stage::settle() {
     check_always(network_.all_is_heard(), "a client does not hear what has arrived");
 }
 
-bool stage::pass_time() {
+/// A session, and a request's patience, may end before the network had its turn. By the model's clock:
+/// the client counts from what it heard last, up to a heartbeat earlier.
+void stage::count_outages(std::int64_t wait, bool early) {
+    constexpr auto enough = std::chrono::milliseconds(session_timeout).count() / 2;
+    for (int i = 0; i < what_.clients; ++i) {
+        if (zk(i).status().state == session_state::connected) {
+            outages_.erase(i);
+            continue;
+        }
+        outage& now = outages_[i];
+        now.ms += wait;
+        now.rushed = now.rushed || early;
+        if (now.rushed && now.ms >= enough)
+            ended_sessions_.insert(i);
+    }
+}
+
+void stage::pass_time(bool early) {
     auto wait = until_next_timer(*context_);
     if (!wait)
-        return false;
+        return;
+    count_outages(*wait, early);
     advance_time(*wait);
     server_.set_time(elapsed());
     server_.expire_silent(elapsed());
-    return true;
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -174,7 +174,8 @@ private:
     bool is_at_rest(int client_index) const;
     void quiet_down(std::int64_t for_ms);
     bool step_freely();
-    bool pass_time();
+    void pass_time(bool early);
+    void count_outages(std::int64_t wait, bool early);
     void input(int client_index, std::uint64_t what);
     static int client_of_connection(int connection);
     static constexpr int first_port = 1000;  ///< of the first client's addresses
@@ -200,6 +201,13 @@ private:
     std::map<int, std::int64_t> silent_until_;  ///< by client
     std::set<move_kind> happened_;
     std::set<int> ended_sessions_;  ///< clients whose session a fault has ended
+    /// A client's time without a connection, of which the clock took some while something was in flight.
+    /// Not part of the state: only random schedules have early time.
+    struct outage {
+        std::int64_t ms = 0;
+        bool rushed = false;
+    };
+    std::map<int, outage> outages_;
     /// Those that the server has ended before their time, and whose clients cannot know yet.
     std::set<std::int64_t> expired_sessions_;
     std::set<std::string> erased_nodes_;

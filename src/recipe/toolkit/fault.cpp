@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/toolkit/fault.hpp"
+
+namespace corozk::detail {
+
+fault fault_of(const error_code& ec) noexcept {
+    if (!ec)
+        return fault::none;
+    if (is_outcome_unknown(ec))
+        return fault::unknown;
+    if (is_recoverable(ec) || ec == look_again)
+        return fault::passing;
+    if (ec == errc::not_connected)
+        return fault::unreachable;
+    if (ec == errc::closed)
+        return fault::closed;
+    return is_session_lost(ec) ? fault::session : fault::refused;
+}
+
+}  // namespace corozk::detail
