@@ -115,4 +115,24 @@ TEST_CASE("name service: a pending unregister ends with its object") {
     });
 }
 
+TEST_CASE("name service: the time limit also holds for a name that the object has registered") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        name_service_options options;
+        options.replace = true;
+        name_service names(zk, path, options);
+        co_await names.register_name("a", "1", name_lifetime::session);
+        proxy.set_acceptance(acceptance::close_at_once);
+        proxy.cut();
+        co_await eventually_async([&] { return zk.state() != session_state::connected; });
+        for (const char* value : {"1", "2"}) {
+            pending_result<> again;
+            names.register_name_for("a", value, name_lifetime::session, 100ms, again.handler());
+            const error_code late = co_await finished(again);
+            CHECK(late == errc::deadline_exceeded);
+        }
+        proxy.set_acceptance(acceptance::normal);
+        co_await eventually_async([&] { return observer().data(path + "/a") == "2"; });
+    });
+}
+
 }  // namespace corozk::testing::name_service_test

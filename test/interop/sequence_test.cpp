@@ -238,28 +238,80 @@ TEST_CASE("sequence: nobody is alone inside a double barrier") {
         at_parent(next, [&](client& one, client& two, std::string path, admin&) -> awaitable<void> {
             double_barrier first(one, path, 2);
             double_barrier second(two, path, 2);
+            int refused = 0;
             int rounds = 0;
-            for (int attempt = 0; attempt < 20; ++attempt) {
-                pending_result<> a;
-                pending_result<> b;
-                first.enter_for(std::chrono::seconds(3), a.handler());
+            while (refused == 0 || rounds < 3) {
+                REQUIRE(rounds < 20);
+                std::optional<pending_result<>> a(std::in_place);
+                std::optional<pending_result<>> b(std::in_place);
+                first.enter(a->handler());
                 co_await settle(one);
-                CHECK((!a.done() || a.error()));  // never without the other one
-                second.enter_for(std::chrono::seconds(3), b.handler());
-                co_await finished(a);
-                co_await finished(b);
-                CHECK(bool(a.error()) == bool(b.error()));
-                if (a.error() || b.error())
-                    continue;
+                second.enter(b->handler());
+                // Who is refused comes again; nobody is inside without the other one.
+                for (;;) {
+                    co_await eventually_async([&] { return a->done() || b->done(); });
+                    if (!a->error() && !b->error())
+                        break;
+                    ++refused;
+                    double_barrier& again = a->error() ? first : second;
+                    std::optional<pending_result<>>& its = a->error() ? a : b;
+                    const std::optional<pending_result<>>& other = a->error() ? b : a;
+                    REQUIRE(its->error() == errc::sequence_exhausted);
+                    REQUIRE((!other->done() || other->error()));
+                    its.emplace();
+                    again.enter(its->handler());
+                }
+                CHECK(!co_await finished(*a));
+                CHECK(!co_await finished(*b));
                 ++rounds;
                 pending_result<> leaving;
                 first.leave(leaving.handler());
                 co_await second.leave();
                 CHECK(!co_await finished(leaving));
             }
-            CHECK(rounds >= 3);
         });
     }
+}
+
+TEST_CASE("sequence: a parent keeps its ACL, and stays where it may not be replaced") {
+    at_parent(starts[0],
+              [](client& one, client&, std::string path, admin& hand) -> awaitable<void> {
+                  const acl custom{corozk::acl_entry(
+                      permission::read | permission::write | permission::create | permission::erase,
+                      "world",
+                      "anyone")};
+                  const acl guarded{
+                      corozk::acl_entry(permission::read | permission::admin, "world", "anyone")};
+                  co_await one.set_acl(path, custom);
+                  co_await one.set_acl("/aged", guarded);
+                  lock exclusive(one, path);
+                  auto until_refused = [&exclusive]() -> awaitable<void> {
+                      for (int i = 0; i < 10; ++i) {
+                          auto [ec, held] = co_await exclusive.acquire(as_tuple());
+                          if (ec) {
+                              CHECK(ec == errc::sequence_exhausted);
+                              co_return;
+                          }
+                          co_await held.release();
+                      }
+                      FAIL("never refused");
+                  };
+                  const std::int64_t old = hand.stat(path)->czxid;
+                  co_await until_refused();
+                  co_await until_refused();
+                  CHECK(hand.stat(path)->czxid == old);
+
+                  co_await one.set_acl("/aged", corozk::open_acl());
+                  co_await until_refused();
+                  co_await eventually_async([&] {
+                      auto now = hand.stat(path);
+                      return now && now->czxid != old;
+                  });
+                  const node_acl now = co_await one.get_acl(path);
+                  CHECK(now.entries == custom);
+                  ownership held = co_await exclusive.acquire();
+                  CHECK(held.valid());
+              });
 }
 
 }  // namespace corozk::testing::sequence_test

@@ -44,13 +44,13 @@ TEST_CASE("program: TLS by options and by the environment") {
     INFO(by_environment.err);
     CHECK(by_environment.code == 0);
     // Without -v, too.
-    program_result in_clear = run_program(with({"--connect-timeout", "2s"}), {}, hosts);
+    program_result in_clear = run_program(with({"--connect-timeout", "5s"}), {}, hosts);
     INFO(in_clear.err);
     CHECK(in_clear.code == 69);
     CHECK(in_clear.err.find("this may be a port for TLS") != std::string::npos);
     // The reason is said once; with --json it is the event's message.
     const std::vector<std::string> distrustful{
-        "--tls-ca", made().file("other.pem"), "--connect-timeout", "2s"};
+        "--tls-ca", made().file("other.pem"), "--connect-timeout", "5s"};
     program_result distrusts = run_program(with(distrustful), {}, hosts);
     INFO(distrusts.err);
     CHECK(distrusts.code == 69);

@@ -112,9 +112,8 @@ TEST_CASE("double barrier: who is inside") {
     CHECK(is_inside(record(1, 2, 5), 5));
     CHECK(is_inside(record(1, 2, 5), 4));
     CHECK_FALSE(is_inside(record(1, 2, 5), 6));
-    // The sequence wraps.
-    CHECK_FALSE(is_inside(record(1, 2, 2147483647), -2147483647 - 1));
-    CHECK(is_inside(record(1, 2, -2147483647 - 1), 2147483647));
+    CHECK_FALSE(is_inside(record(1, 2, 5), -1));  // in no order
+    CHECK_FALSE(is_inside(record(1, 2, 2147483647), 2147483646));
 }
 
 TEST_CASE("double barrier: a round begins with the first N, and only when nobody is inside") {
@@ -149,7 +148,7 @@ TEST_CASE("double barrier: who has come again counts once") {
     names.push_back(name_of(again, 5));
     barrier_view view = view_barrier(names, round_record());
     CHECK(sequences(view.waiting) == std::vector<std::int32_t>{5});
-    CHECK(sequences(view.earlier) == std::vector<std::int32_t>{3});
+    CHECK(sequences(view.others) == std::vector<std::int32_t>{3});
     CHECK(view.has({names[0], 3}));
     CHECK(view.has({names[1], 5}));
     CHECK_FALSE(view.has({names[0], 5}));
@@ -164,41 +163,38 @@ TEST_CASE("double barrier: who has come again counts once") {
     view = view_barrier(names, record(1, 2, 4));
     CHECK(sequences(view.inside) == std::vector<std::int32_t>{3, 4});
     CHECK(sequences(view.waiting) == std::vector<std::int32_t>{5});
-    CHECK(view.earlier.empty());
+    CHECK(view.others.empty());
 }
 
-TEST_CASE("double barrier: planted sequences half a circle apart are put into one order") {
+TEST_CASE("double barrier: a node whose number is in no order does not count") {
     constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
-    const std::vector<std::int32_t> thirds{0, 1431655765, -1431655765};
-    std::mt19937 random(31);
-    for (int run = 0; run < 200; ++run) {
-        std::vector<std::int32_t> planted = thirds;
-        for (int i = 0; i < 40; ++i)
-            planted.push_back(static_cast<std::int32_t>(random()));
-        planted.insert(planted.end(), {lowest, 2147483647, 1, lowest + 1});
-        std::shuffle(planted.begin(), planted.end(), random);
-        name_list names = listing(planted);
-        for (const round_record& r : {round_record(), record(3, 2, planted.front())}) {
-            barrier_view view = view_barrier(names, r);
-            CHECK(view.inside.size() + view.waiting.size() == planted.size());
-            for (std::int32_t s : planted)
-                CHECK(view.has({name_of(s), s}));
-            // Half a circle is in the one order that there is.
-            if (r.round == 0)
-                continue;
-            for (const auto* group : {&view.inside, &view.waiting}) {
-                CHECK(std::is_sorted(group->begin(),
-                                     group->end(),
-                                     [](const barrier_member& a, const barrier_member& b) {
-                                         return sequence_less(a.sequence, b.sequence);
-                                     }));
-            }
-        }
-    }
-    // Those who really wait are near each other, also across the wrap-around.
-    name_list names = listing({lowest, 2147483647, lowest + 1, 2147483646});
-    CHECK(sequences(view_barrier(names, round_record()).waiting) ==
-          std::vector<std::int32_t>{2147483646, 2147483647, lowest, lowest + 1});
+    constexpr std::int32_t highest = std::numeric_limits<std::int32_t>::max();
+    constexpr std::int32_t first_spent = highest - (1 << 20);
+    const std::vector<std::int32_t> refused{
+        first_spent, highest - 1, highest, lowest, lowest + 1, -1};
+    std::vector<std::int32_t> all = refused;
+    all.insert(all.end(), {first_spent - 1, 0, 7});
+    name_list names = listing(all);
+    barrier_view view = view_barrier(names, round_record());
+    CHECK(sequences(view.waiting) == std::vector<std::int32_t>{0, 7, first_spent - 1});
+    CHECK(view.others.size() == refused.size());
+    for (std::int32_t s : all)
+        CHECK(view.has({name_of(s), s}));
+    CHECK_FALSE(next_round(view, round_record(), 4));
+    const auto round = next_round(view, round_record(), 3);
+    CHECK(round == record(1, 3, first_spent - 1));
+    view = view_barrier(names, *round);
+    CHECK(sequences(view.inside) == std::vector<std::int32_t>{0, 7, first_spent - 1});
+    CHECK(view.waiting.empty());
+    // Nobody waits for them to leave.
+    names = listing(refused);
+    CHECK(plan_leave(view_barrier(names, *round), round->last, {}).done);
+    // Nor does an earlier node of one that is refused count in its place.
+    const std::string mine = "00112233445566778899aabbccddeeff";
+    names = listing({3});
+    names.push_back(name_of(mine, 5));
+    names.push_back(name_of(member_guid(mine, "ffeeddccbbaa99887766554433221100"), first_spent));
+    CHECK(sequences(view_barrier(names, round_record()).waiting) == std::vector<std::int32_t>{3});
 }
 
 TEST_CASE("double barrier: the page's rule for leaving") {
@@ -355,6 +351,70 @@ TEST_CASE("double barrier: data of others is reported although the answer to the
     CHECK(p.asked().empty());
     CHECK(entered == reason);
     CHECK(seat->phase == barrier_phase::outside);
+}
+
+TEST_CASE("double barrier: members whose numbers are used up leave, and those who wait for them") {
+    scripted_port p;
+    recipe_core owner(p);
+    auto room = std::make_shared<barrier_room>(p, "/b", 2);
+    std::optional<error_code> entered;
+    any_handler<void(error_code)> handler = [&entered](error_code ec) { entered = ec; };
+    auto seat = std::make_shared<barrier_seat>(room->wake());
+    seat->call = std::make_unique<waiting_call<>>(owner, std::move(handler), room->wake());
+    room->add(seat);
+    // All numbers of the parent are given.
+    auto spent = [&p](std::int32_t children) {
+        p.front().record.num_children = children;
+        p.front().record.cversion = -2'097'154 - children;
+        REQUIRE(sequence_spent(p.front().record));
+        p.answer();
+    };
+    const bool refused = GENERATE(true, false);
+    REQUIRE(p.asked().starts_with("create /b/"));
+    const std::string node = p.front().path + (refused ? "2146435071" : "2146435070");
+    REQUIRE(sequence_spent(2'146'435'071));
+    REQUIRE_FALSE(sequence_spent(2'146'435'070));
+    p.front().answer = node;
+    p.answer();
+    REQUIRE(p.asked() == "get /b");
+    spent(2);
+    if (!refused) {
+        // The other one does not count.
+        REQUIRE(p.asked() == "get /b");
+        spent(2);
+        REQUIRE(p.asked() == "children /b");
+        p.front().names.push_back(node.substr(3));
+        p.front().names.push_back(member_prefix("0123456789abcdef0123456789abcdef") + "2146435071");
+        spent(2);
+    }
+    REQUIRE(p.asked() == "erase " + node);
+    p.answer();
+    CHECK(entered == errc::sequence_exhausted);
+    CHECK(seat->phase == barrier_phase::outside);
+    SECTION("nobody is left: the parent is replaced, without its record") {
+        REQUIRE(p.asked() == "get /b");
+        p.front().answer = "round=1 size=2 last=2146435000";
+        spent(0);
+        REQUIRE(p.asked() == "get_acl /b");
+        p.answer();
+        REQUIRE(p.asked().starts_with("multi"));
+        p.answer();
+    }
+    SECTION("others may wait: they look when the record is written") {
+        REQUIRE(p.asked() == "get /b");
+        spent(1);
+        REQUIRE(p.asked() == "get_acl /b");
+        p.answer();
+        REQUIRE(p.asked() == "get /b");
+        p.front().answer = "round=1 size=2 last=2146435000";
+        p.front().record.version = 7;
+        p.answer();
+        REQUIRE(p.asked() == "set /b");
+        CHECK(p.front().data == "round=1 size=2 last=2146435000");
+        CHECK(p.front().version == 7);
+        p.answer();
+    }
+    CHECK(p.asked().empty());
 }
 
 }  // namespace corozk::testing::double_barrier_test

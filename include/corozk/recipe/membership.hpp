@@ -135,7 +135,8 @@ public:
      * @completes `void(error_code)`, after it was written.
      *
      * @errors `errc::not_a_member`, `errc::closed`; the server's reason for rejecting the data,
-     * such as `zk_errc::quota_exceeded`: the previous data is kept.
+     * such as `zk_errc::quota_exceeded`: the previous data is kept. Waits through outages and session
+     * loss; limit it by Asio's means.
      */
     template <class Token = default_token>
     auto set_data(std::string data, Token&& token = Token{}) {
@@ -149,7 +150,7 @@ public:
      *
      * @completes `void(error_code)`, after the node was deleted or its session has ended.
      *
-     * @errors `errc::not_a_member`, `errc::closed`.
+     * @errors `errc::not_a_member`, `errc::closed`. Waits through outages; limit it by Asio's means.
      */
     template <class Token = default_token>
     auto leave(Token&& token = Token{}) {

@@ -117,7 +117,9 @@ public:
                                  std::forward<Token>(token));
     }
 
-    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). A
+     *         persistent name may be registered nevertheless, and the value of a name that this
+     *         object has registered replaced. */
     template <class Token = default_token>
     auto register_name_for(std::string name,
                            std::string value,

@@ -92,7 +92,8 @@ public:
      *
      * @errors `errc::not_a_member`: nothing is published. `errc::closed`. The server's reason for
      * rejecting the data: the previous data is kept. `boost::asio::error::operation_aborted`:
-     * `withdraw` was called meanwhile.
+     * `withdraw` was called meanwhile. Waits through outages and session loss; limit it by Asio's
+     * means.
      */
     template <class Token = default_token>
     auto update(std::string data, Token&& token = Token{}) {
@@ -106,7 +107,8 @@ public:
      *
      * @completes `void(error_code)`, after the node was deleted or its session has ended.
      *
-     * @errors `errc::not_a_member`: nothing is published. `errc::closed`.
+     * @errors `errc::not_a_member`: nothing is published. `errc::closed`. Waits through outages; limit
+     * it by Asio's means.
      */
     template <class Token = default_token>
     auto withdraw(Token&& token = Token{}) {

@@ -305,7 +305,7 @@ public:
      * @completes `void(error_code)`
      *
      * @errors `errc::in_doubt` (the decision is not known), `zk_errc::no_node` (cleaned up),
-     * `errc::closed`.
+     * `errc::closed`. Waits through outages and session loss; limit it by Asio's means.
      */
     template <class Token = default_token>
     auto finish(Token&& token = Token{}) {

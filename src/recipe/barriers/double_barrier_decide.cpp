@@ -9,13 +9,13 @@
 
 namespace corozk::detail {
 
-task<bool> barrier_room::decide(std::optional<barrier_view> view, std::int32_t children) {
+task<bool> barrier_room::decide(std::optional<barrier_view> view, stat parent) {
     bool again = decide_inside(view);
     target_.clear();
     if (any(phase::leaving))
         again = decide_leaving(view) || again;
     if (any(phase::entering)) {
-        bool more = co_await decide_waiting(view, children);
+        bool more = co_await decide_waiting(view, parent);
         again = again || more;
     }
     co_return again;
@@ -52,12 +52,10 @@ bool barrier_room::is_listed(const barrier_view& view, const barrier_seat& s) {
 void barrier_room::admit(barrier_seat& s) {
     if (!s.call->waiting()) {
         withdraw(s, {});
-        wake_.set();
         return;
     }
     if (known_.record.size != size_) {
         withdraw(s, errc::limit_mismatch);
-        wake_.set();
         return;
     }
     s.round = {known_.record.round, known_.record.last, known_.czxid};
@@ -106,7 +104,7 @@ bool barrier_room::decide_leaving(const std::optional<barrier_view>& view) {
 }
 
 task<bool> barrier_room::decide_waiting(const std::optional<barrier_view>& view,
-                                        std::int32_t children) {
+                                        const stat& parent) {
     bool waiting = false;
     for (const seat_ptr& s : seats_) {
         if (s->phase != phase::entering || s->node.empty() || s->call->over())
@@ -120,7 +118,7 @@ task<bool> barrier_room::decide_waiting(const std::optional<barrier_view>& view,
     if (!waiting)
         co_return false;
     if (!view) {
-        if (children >= 0 && static_cast<std::uint32_t>(children) >= size_) {
+        if (static_cast<std::uint32_t>(parent.num_children) >= size_ || sequence_spent(parent)) {
             list_next_ = true;
             co_return true;
         }
@@ -135,11 +133,23 @@ task<bool> barrier_room::decide_waiting(const std::optional<barrier_view>& view,
         counted.waiting.resize(size_);
         co_return co_await begin(*next, counted.waiting);
     }
+    if (sequence_spent(parent) && counted.waiting.size() < size_) {
+        refuse_waiting();
+        co_return true;
+    }
     if (!view->inside.empty() && target_.empty()) {
         target_ = join_path(parent_, view->inside.front().name);
     }
     bool again = co_await watch_own();
     co_return again;
+}
+
+/// All whose numbers count are there already, and they are too few.
+void barrier_room::refuse_waiting() {
+    for (const seat_ptr& s : seats_) {
+        if (s->phase == phase::entering && !s->node.empty())
+            withdraw(*s, errc::sequence_exhausted);
+    }
 }
 
 /// The nodes of this client's members that have given up.

@@ -5,8 +5,29 @@
 #include "recipe/barriers/double_barrier_room.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/renew_parent.hpp"
+#include "recipe/toolkit/update_node.hpp"
 
 namespace corozk::detail {
+
+namespace {
+
+/// Replaces the parent if nobody is left. Otherwise some may wait for others that cannot come any
+/// more: they look when the record is written.
+task<> renew_or_tell(port& p, std::string parent) {
+    // Without the record: compared with its number, new members would be inside.
+    const bool keep_data = false;
+    const error_code renewed = co_await renew_parent(p, parent, keep_data);
+    if (renewed != errc::sequence_exhausted)
+        co_return;
+    retry attempts(p);
+    auto same = [](const request& read, std::optional<std::string>& data) {
+        data = read.answer;
+        return error_code();
+    };
+    co_await update_node(p, std::move(parent), attempts, update_options(), same);
+}
+
+}  // namespace
 
 /// The requests that each member needs.
 void barrier_room::add_jobs(std::deque<job>& jobs, std::uint64_t generation, bool& list) {
@@ -64,12 +85,8 @@ void barrier_room::note_answer(job& j, bool& parent_missing, bool& again) {
         s.forget_node();
         if (s.phase == phase::withdrawing)
             end(s, s.verdict);
-        // Without the record: compared with its number, new members would be inside.
-        if (sequence_spent(s.sequence)) {
-            const bool keep_data = false;
-            port_.spawn(
-                try_renew_parent(port_, parent_, s.entries, create_mode::container, keep_data));
-        }
+        if (s.verdict == errc::sequence_exhausted)
+            port_.spawn(renew_or_tell(port_, parent_));
         return;
     }
     again = true;

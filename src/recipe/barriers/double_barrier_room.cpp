@@ -79,6 +79,7 @@ void barrier_room::note_calls() {
 void barrier_room::withdraw(barrier_seat& s, error_code verdict) {
     s.phase = phase::withdrawing;
     s.verdict = verdict;
+    wake_.set();  // its node has to be deleted
 }
 
 void barrier_room::end(barrier_seat& s, error_code ec) {
@@ -245,7 +246,8 @@ task<bool> barrier_room::read(const pass& reads) {
         view = view_barrier(reads.listing.names, known_.record);
     else if (parent.num_children == 0)
         view.emplace();  // a subsequent listing is more recent
-    bool more = co_await decide(std::move(view), parent.num_children);
+    const stat& seen = reads.lists ? reads.listing.record : parent;
+    bool more = co_await decide(std::move(view), seen);
     co_return again || more;
 }
 

@@ -124,11 +124,12 @@ private:
     task<bool> watch_target(std::uint64_t generation);
     void forget_target();
 
-    // Decisions.
-    task<bool> decide(std::optional<barrier_view> view, std::int32_t children);
+    // Decisions. Of a view, the parent's state is of the same moment.
+    task<bool> decide(std::optional<barrier_view> view, stat parent);
     bool decide_inside(const std::optional<barrier_view>& view);
     bool decide_leaving(const std::optional<barrier_view>& view);
-    task<bool> decide_waiting(const std::optional<barrier_view>& view, std::int32_t children);
+    task<bool> decide_waiting(const std::optional<barrier_view>& view, const stat& parent);
+    void refuse_waiting();
     task<bool> begin(round_record next, std::vector<barrier_member> members);
     void admit(barrier_seat& s);
 

@@ -29,31 +29,23 @@ bool take_field(std::string_view& text, std::string_view key, Number& value) {
     return number;
 }
 
-/// A total order even for forged names: `sequence_less` alone has none for two sequences 2^31
-/// apart, or for three around the circle.
-auto in_order_from(std::int32_t origin) noexcept {
-    return [origin](const barrier_member& a, const barrier_member& b) noexcept {
-        return sequence_distance(origin, a.sequence) < sequence_distance(origin, b.sequence);
-    };
+bool in_order(const barrier_member& a, const barrier_member& b) noexcept {
+    return a.sequence < b.sequence;
 }
 
-/// The first sequence number of waiting members.
-std::int32_t sequence_behind(std::int32_t last) noexcept {
-    return static_cast<std::int32_t>(static_cast<std::uint32_t>(last) + 1);
-}
-
-/// Keeps the last node of each participant, sorted.
+/// Keeps the last node of each participant, sorted, unless its number is in no order: its participant
+/// is refused.
 /// @return the others
-std::vector<barrier_member> take_earlier(std::vector<barrier_member>& members) {
+std::vector<barrier_member> take_others(std::vector<barrier_member>& members) {
     std::unordered_set<std::string_view> participants;
     std::vector<barrier_member> last;
-    std::vector<barrier_member> earlier;
+    std::vector<barrier_member> others;
     for (auto m = members.rbegin(); m != members.rend(); ++m) {
         bool is_last = participants.insert(m->name.substr(0, participant_digits)).second;
-        (is_last ? last : earlier).push_back(*m);
+        (is_last && !sequence_spent(m->sequence) ? last : others).push_back(*m);
     }
     members.assign(last.rbegin(), last.rend());
-    return {earlier.rbegin(), earlier.rend()};
+    return {others.rbegin(), others.rend()};
 }
 
 }  // namespace
@@ -98,8 +90,7 @@ std::optional<std::int32_t> parse_member(std::string_view name) {
 }
 
 bool barrier_view::has(const barrier_member& member) const noexcept {
-    const auto in_order = in_order_from(origin);
-    for (const auto* group : {&inside, &waiting, &earlier}) {
+    for (const auto* group : {&inside, &waiting, &others}) {
         auto [first, last] = std::equal_range(group->begin(), group->end(), member, in_order);
         if (std::any_of(first, last, [&](const auto& m) { return m.name == member.name; }))
             return true;
@@ -116,15 +107,9 @@ barrier_view view_barrier(const name_list& names, const round_record& record) {
         auto& group = is_inside(record, *sequence) ? view.inside : view.waiting;
         group.push_back({names[i], *sequence});
     }
-    if (record.round != 0) {
-        view.origin = sequence_behind(record.last);
-    } else if (!view.waiting.empty()) {
-        view.origin = view.waiting.front().sequence;
-    }
-    const auto in_order = in_order_from(view.origin);
     std::sort(view.inside.begin(), view.inside.end(), in_order);
     std::sort(view.waiting.begin(), view.waiting.end(), in_order);
-    view.earlier = take_earlier(view.waiting);
+    view.others = take_others(view.waiting);
     return view;
 }
 
@@ -143,7 +128,7 @@ leave_plan plan_leave(const barrier_view& view,
     std::vector<barrier_member> left;
     for (const auto* group : {&view.inside, &view.waiting}) {
         for (const barrier_member& m : *group) {
-            if (!sequence_less(last, m.sequence))
+            if (m.sequence <= last)
                 left.push_back(m);
         }
     }

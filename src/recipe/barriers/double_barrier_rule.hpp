@@ -3,6 +3,7 @@
 
 #include "operation/name_list.hpp"
 #include "recipe/contention/node_name.hpp"
+#include "recipe/toolkit/sequence_end.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -33,7 +34,9 @@ namespace corozk::detail {
 // exactly N members that all existed at its start. A participant that enters again in a new
 // session, while the server still has the node of the old one, counts once: only the last one of
 // its waiting nodes does. If a member gives up, its node is deleted in the background; if a round
-// starts before that, the member counts as having left.
+// starts before that, the member counts as having left. A node whose number is in no order
+// (`sequence_spent`) does not count, and its member is refused; so are the others if they are too
+// few: those that a later number would complete. Then the parent is replaced.
 //
 // Watches:
 //   * A waiting member watches the record. It lists the members only if there are enough children;
@@ -64,14 +67,9 @@ std::string member_prefix(std::string_view guid);
 /// The sequence number in a member's name; nothing for other names.
 std::optional<std::int32_t> parse_member(std::string_view name);
 
-/// The order of sequence numbers, which wrap around after 2^31 nodes.
-constexpr bool sequence_less(std::int32_t a, std::int32_t b) noexcept {
-    return sequence_distance(b, a) < 0;
-}
-
 /// Whether a member with this sequence number belongs to a round that has started.
 constexpr bool is_inside(const round_record& record, std::int32_t sequence) noexcept {
-    return record.round != 0 && !sequence_less(record.last, sequence);
+    return record.round != 0 && !sequence_spent(sequence) && sequence <= record.last;
 }
 
 struct barrier_member {
@@ -81,10 +79,9 @@ struct barrier_member {
 
 /// A listing of the members, sorted by sequence numbers. Borrows the names.
 struct barrier_view {
-    std::int32_t origin = 0;  ///< makes the order total despite wrap-around
     std::vector<barrier_member> inside;
     std::vector<barrier_member> waiting;  ///< the last node of each participant
-    std::vector<barrier_member> earlier;  ///< other waiting nodes
+    std::vector<barrier_member> others;   ///< nodes of those that wait no longer
 
     /// Whether the member's node is listed. Its sequence number is not sufficient: numbers restart
     /// when the parent is re-created.

@@ -8,6 +8,7 @@
 #include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/renew_parent.hpp"
 #include "recipe/toolkit/retry.hpp"
+#include "recipe/toolkit/sequence_end.hpp"
 #include <corozk/tracer.hpp>
 
 #include <algorithm>
@@ -136,8 +137,7 @@ void contention_queue::place(contender& c, std::string_view name, const stat& re
         c.abandon(errc::sequence_exhausted);
     if (spent) {
         // Behind the delete.
-        port_.spawn(
-            try_renew_parent(port_, settings_->parent, settings_->entries, settings_->parent_mode));
+        port_.spawn(try_renew_parent(port_, settings_->parent));
     }
     wake();
 }

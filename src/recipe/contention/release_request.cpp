@@ -33,7 +33,7 @@ task<error_code> write_request(port& p,
             data = with_release_request(read.answer, text, replaces);
         return error_code();
     };
-    co_return co_await update_node(p, std::move(path), attempts, nullptr, false, decide);
+    co_return co_await update_node(p, std::move(path), attempts, update_options(), decide);
 }
 
 }  // namespace

@@ -66,7 +66,11 @@ task<error_code> update_static(service_discovery_impl& self,
                                const std::string& data) {
     retry attempts(self.get_port());
     auto decide = replacing(data, errc::not_a_member);
-    co_return co_await update_node(self.get_port(), path, attempts, &call, true, decide);
+    update_options how;
+    how.call = &call;
+    how.synced = true;
+    how.blind = true;
+    co_return co_await update_node(self.get_port(), path, attempts, how, decide);
 }
 
 task<error_code> resolve_service(service_discovery_impl& self,

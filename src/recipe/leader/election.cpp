@@ -89,7 +89,7 @@ task<> write_identity(detail::port& s,
         return error_code();
     };
     retry attempts(s, generation);
-    error_code ec = co_await update_node(s, path, attempts, nullptr, false, decide);
+    error_code ec = co_await update_node(s, path, attempts, update_options(), decide);
     if (!ec && writes)
         term->proclaimed() = number;
     call->complete(ec == zk_errc::no_node ? make_error_code(errc::ownership_lost) : ec);

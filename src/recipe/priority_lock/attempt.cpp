@@ -275,8 +275,7 @@ task<> priority_attempt::leave() {
         co_await dismantle(port_, node_.path(), std::move(record), generation_);
         forget_watch(port_, record_watch_, watch_kind::exists, node_.record());
         if (node_.spent())
-            co_await try_renew_parent(
-                port_, settings_.parent, settings_.entries, create_mode::container);
+            port_.spawn(try_renew_parent(port_, settings_.parent));
     }
 }
 

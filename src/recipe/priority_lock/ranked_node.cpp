@@ -5,8 +5,8 @@
 #include "driver/request.hpp"
 #include "operation/path.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
-#include "recipe/toolkit/renew_parent.hpp"
 #include "recipe/toolkit/retry.hpp"
+#include "recipe/toolkit/sequence_end.hpp"
 
 #include <utility>
 

@@ -91,8 +91,6 @@ void queue_acknowledger::settle(batch_type batch, const exactly_once_outcome& ou
         return put_back(std::move(batch));
     }
     if (!outcome.failed) {
-        if (fault_of(ec) == fault::session)
-            ec = errc::ownership_lost;
         if (spent(base_name(parent_path(batch.back().claim->node().path))))
             renew_parent();
         for (acknowledgement& a : batch)

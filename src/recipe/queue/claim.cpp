@@ -35,13 +35,13 @@ void claim_impl::complete_lost_call(error_code ec) {
         lost_call_->complete(ec, lost_reason_);
 }
 
-void claim_impl::end(state_type state) {
+void claim_impl::end(state_type state, const error_code& learned) {
     if (has_ended())
         return;
     state_ = state;
     error_code ec;
     if (state == state_type::lost)
-        lost_reason_ = loss();
+        lost_reason_ = fault_of(learned) == fault::session ? learned : loss();
     else
         ec = boost::asio::error::operation_aborted;
     complete_lost_call(ec);
@@ -71,8 +71,9 @@ void claim_impl::acknowledge(transaction extra, std::unique_ptr<pending_call<>> 
 void claim_impl::settle(error_code ec, pending_call<>& call) {
     if (!ec) {
         end(state_type::acknowledged);
-    } else if (ec == errc::ownership_lost) {
-        end(state_type::lost);
+    } else if (ec == errc::ownership_lost || fault_of(ec) == fault::session) {
+        end(state_type::lost, ec);
+        ec = errc::ownership_lost;
     } else {
         state_ = state_type::held;
         wake_.set();

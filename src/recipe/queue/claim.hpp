@@ -65,7 +65,8 @@ private:
         return state_ == state_type::acknowledging || state_ == state_type::releasing;
     }
     bool has_ended() const noexcept { return state_ >= state_type::acknowledged; }
-    void end(state_type state);
+    /// @param learned  from a request; the session may not have been told yet
+    void end(state_type state, const error_code& learned = error_code());
     /// Why it does not exist any more, unless it has ended.
     error_code loss() const noexcept;
     void complete_lost_call(error_code ec);

@@ -163,8 +163,7 @@ task<error_code> queue_producer::refused(exactly_once_outcome outcome) {
 
 /// Items that were put now would not be in order: the parent is replaced, once it is empty.
 task<error_code> queue_producer::begin_sequence() {
-    error_code ec = co_await detail::renew_parent(
-        port_, settings_->path, settings_->options.acl, create_mode::persistent);
+    error_code ec = co_await detail::renew_parent(port_, settings_->path);
     if (ec == zk_errc::no_node)
         ec = error_code();
     if (!ec)

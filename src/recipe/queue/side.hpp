@@ -8,6 +8,7 @@
 #include "recipe/queue/rule.hpp"
 #include "recipe/toolkit/exactly_once.hpp"
 #include "recipe/toolkit/renew_parent.hpp"
+#include "recipe/toolkit/sequence_end.hpp"
 #include <corozk/recipe/queue.hpp>
 
 #include <boost/asio/error.hpp>
@@ -117,10 +118,7 @@ protected:
         return key && sequence_spent(key->sequence);
     }
     /// In the background, as the parent may be empty now.
-    void renew_parent() {
-        port_.spawn(try_renew_parent(
-            port_, settings_->path, settings_->options.acl, create_mode::persistent));
-    }
+    void renew_parent() { port_.spawn(try_renew_parent(port_, settings_->path)); }
 
     port& port_;
     std::shared_ptr<const queue_settings> settings_;

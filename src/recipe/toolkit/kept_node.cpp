@@ -93,14 +93,14 @@ bool kept_node::releasing() const noexcept {
     });
 }
 
-void kept_node::change(std::string data, handler h) {
+void kept_node::change(std::string data, handler h, time_point deadline) {
     if (!wish_.wanted) {
         immediate_result<>(executor(), std::move(h), errc::not_a_member);
         return;
     }
     wish_.data = std::move(data);
     ++wish_.revision;
-    calls_.emplace_back(*this, purpose::change, wish_.revision, std::move(h), no_deadline);
+    calls_.emplace_back(*this, purpose::change, wish_.revision, std::move(h), deadline);
     start();
 }
 

@@ -61,7 +61,7 @@ public:
     void keep(std::string data, bool wait_for_predecessor, handler h, time_point deadline);
 
     /// Replaces its data and completes when the server has it.
-    void change(std::string data, handler h);
+    void change(std::string data, handler h, time_point deadline = time_point::max());
 
     /// Deletes it and completes when it was deleted, at the latest with its session. Ends the calls
     /// that are pending with `operation_aborted`. What it waits for to be gone stays.

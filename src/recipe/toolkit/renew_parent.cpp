@@ -2,51 +2,67 @@
 #include "recipe/toolkit/renew_parent.hpp"
 
 #include "driver/request.hpp"
+#include "recipe/toolkit/sequence_end.hpp"
 #include <corozk/transaction.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace corozk::detail {
 
 namespace {
 
-/// `cversion` is shown as twice the number of creates, less the children, in 32 bits.
-std::int32_t next_sequence(const stat& parent) noexcept {
-    const auto twice = static_cast<std::uint32_t>(parent.cversion) +
-                       static_cast<std::uint32_t>(parent.num_children);
-    return static_cast<std::int32_t>(twice / 2);
+/// Servers hide what tells a password of those who may not administer a node.
+bool is_masked(const acl_entry& entry) {
+    return entry.scheme == "digest" && entry.id.ends_with(":x");
+}
+
+task<error_code> replace(port& p, const request& old, const request& rights, bool keep_data) {
+    if (rights.error)
+        co_return rights.error;
+    if (std::any_of(rights.entries.begin(), rights.entries.end(), is_masked))
+        co_return make_error_code(zk_errc::no_auth);
+    create_options options;
+    options.acl = &rights.entries;
+    transaction steps;
+    steps.erase(old.path, old.record.version);
+    steps.create(old.path, keep_data ? old.answer : std::string(), options);
+    // Not in another session: somebody may have replaced it by then.
+    request replacement(p, steps, old.sent_in);
+    co_return co_await replacement;
 }
 
 }  // namespace
 
-task<error_code> renew_parent(port& p,
-                              std::string path,
-                              acl entries,
-                              create_mode mode,
-                              bool keep_data) {
+task<error_code> renew_parent(port& p, std::string path, bool keep_data) {
     request look(p, op_code::get, path);
+    request rights(p, op_code::get_acl, path);
+    look.send();
+    rights.send();
     error_code ec = co_await look;
+    co_await rights;
     // Perhaps another client has replaced it.
-    if (ec || !sequence_spent(next_sequence(look.record)))
+    if (ec || !sequence_spent(look.record))
         co_return ec;
     if (look.record.num_children > 0)
         co_return make_error_code(errc::sequence_exhausted);
-    create_options options;
-    options.mode = mode;
-    options.acl = &entries;
-    transaction steps;
-    steps.erase(path, look.record.version);
-    steps.create(path, keep_data ? look.answer : std::string(), options);
-    request replacement(p, steps);
-    ec = co_await replacement;
-    if (!ec)
+    ec = co_await replace(p, look, rights, keep_data);
+    if (!ec) {
         p.report(
             log_level::warning, "the sequence numbers of ", path, " were used up: replaced it");
-    co_return ec == zk_errc::not_empty ? make_error_code(errc::sequence_exhausted) : ec;
+    } else if (ec == zk_errc::no_auth) {
+        p.report(log_level::warning,
+                 "the sequence numbers of ",
+                 path,
+                 " are used up, and this client must not replace it: that takes the permissions to "
+                 "create and delete below its parent, and to read its own ACL");
+    }
+    const bool exhausted = ec == zk_errc::not_empty || ec == zk_errc::no_auth;
+    co_return exhausted ? make_error_code(errc::sequence_exhausted) : ec;
 }
 
-task<> try_renew_parent(port& p, std::string path, acl entries, create_mode mode, bool keep_data) {
-    co_await renew_parent(p, std::move(path), std::move(entries), mode, keep_data);
+task<> try_renew_parent(port& p, std::string path) {
+    co_await renew_parent(p, std::move(path));
 }
 
 }  // namespace corozk::detail

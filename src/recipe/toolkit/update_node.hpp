@@ -12,22 +12,29 @@
 
 namespace corozk::detail {
 
+struct update_options {
+    update_options() = default;
+
+    const unfinished_call* call = nullptr;  ///< if set, nothing is written once it is over
+    bool synced = false;                    ///< also reads what other clients have written before
+    /// What is written does not depend on what was read. So a write whose response was lost is not
+    /// repeated once others have written: it counts as the one before theirs.
+    bool blind = false;
+};
+
 /// Replaces the data of a node by what `decide(read, data)` makes of what was read, at the version
 /// that was read: again and again, until it is written, or `decide` returns an error or sets no data.
-/// So a repetition after a lost response overwrites nothing.
-/// @param call    if set, nothing is written once it is over
-/// @param synced  also reads what other clients have written before
 template <class Decide>
 task<error_code> update_node(port& p,
                              std::string path,
                              retry& attempts,
-                             const unfinished_call* call,
-                             bool synced,
+                             update_options how,
                              Decide decide) {
+    std::optional<stat> doubted;  // what a write was based on that may have been applied
     for (;;) {
         request read(p, op_code::get, path, attempts.generation());
         error_code ec;
-        if (synced)
+        if (how.synced)
             ec = co_await behind_sync(p, read);
         else
             ec = co_await read_forward(p, read);
@@ -38,18 +45,23 @@ task<error_code> update_node(port& p,
             ec = decide(read, data);
         if (ec || !data)
             co_return ec;
+        if (how.blind && doubted && doubted->czxid == read.record.czxid &&
+            read.record.version > doubted->version + 1)
+            co_return ec;
         request set(p, op_code::set, path, attempts.generation());
-        set.only_for(call);
+        set.only_for(how.call);
         set.data = std::move(*data);
         set.version = read.record.version;
         ec = co_await set;
+        if (fault_of(ec) == fault::unknown)
+            doubted = read.record;
         if (ec != zk_errc::bad_version && !attempts.again(ec))
             co_return ec;
     }
 }
 
-/// Creates a node that belongs to no session, or updates it, as above. Idempotent if `decide` leaves
-/// a node with this data as it is.
+/// Creates a node that belongs to no session, or updates it, as above, with this data. `decide` leaves
+/// a node that has it as it is.
 template <class Decide>
 task<error_code> write_node(port& p,
                             std::string path,
@@ -58,6 +70,9 @@ task<error_code> write_node(port& p,
                             const unfinished_call& call,
                             Decide decide) {
     retry attempts(p);
+    update_options how;
+    how.call = &call;
+    how.blind = true;
     for (;;) {
         request create(p, op_code::create, path);
         create.only_for(&call);
@@ -67,7 +82,7 @@ task<error_code> write_node(port& p,
         if (attempts.again(ec))
             continue;
         if (ec == zk_errc::node_exists)
-            ec = co_await update_node(p, path, attempts, &call, false, decide);
+            ec = co_await update_node(p, path, attempts, how, decide);
         if (ec != zk_errc::no_node)
             co_return ec;
     }
