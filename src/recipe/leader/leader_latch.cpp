@@ -46,7 +46,7 @@ public:
     bool leads() const noexcept { return term.valid(); }
     const latch_status& status() const noexcept { return status_; }
 
-    void wait_leadership(time_point deadline, any_handler<void(error_code, std::int64_t)> handler) {
+    void wait_leadership(time_limit limit, any_handler<void(error_code, std::int64_t)> handler) {
         if (leads())
             return immediate_result<std::int64_t>(
                 executor(), std::move(handler), error_code(), term.fencing_token());
@@ -59,7 +59,7 @@ public:
                 why = errc::not_a_member;
             return immediate_result<std::int64_t>(executor(), std::move(handler), why, 0);
         }
-        leadership_calls_.emplace_back(*this, std::move(handler), wake_, deadline);
+        leadership_calls_.emplace_back(*this, std::move(handler), wake_, limit);
     }
 
     void wait_changed(std::uint64_t seen, any_handler<void(error_code, latch_status)> handler) {
@@ -294,7 +294,7 @@ void leader_latch::start_wait_leadership(const impl_ptr& impl,
                                          time_limit limit,
                                          any_handler<void(error_code, std::int64_t)> handler) {
     if (usable(impl, handler))
-        impl->wait_leadership(limit.from(impl->get_port().now()), std::move(handler));
+        impl->wait_leadership(limit, std::move(handler));
 }
 
 void leader_latch::start_next_status(const impl_ptr& impl,

@@ -222,10 +222,7 @@ void membership::start_join(const impl_ptr& impl,
     }
     if (idle)
         impl->name = std::move(name);
-    impl->own->keep(std::move(data),
-                    impl->options.wait_for_predecessor,
-                    std::move(handler),
-                    limit.from(p.now()));
+    impl->own->keep(std::move(data), impl->options.wait_for_predecessor, std::move(handler), limit);
 }
 
 void membership::start_set_data(const impl_ptr& impl, std::string data, handler_of<> handler) {

@@ -165,12 +165,12 @@ void name_service::start_register(const impl_ptr& impl,
             return detail::refuse(impl, std::move(handler), errc::already_exists);
         if (impl->kept.releasing(path))
             return detail::refuse(impl, std::move(handler), errc::busy);
-        return p.spawn(detail::serve_until(impl,
-                                           std::move(handler),
-                                           limit.from(p.now()),
-                                           &detail::register_persistent,
-                                           std::move(path),
-                                           std::move(value)));
+        return p.spawn(detail::serve_for(impl,
+                                         std::move(handler),
+                                         limit,
+                                         &detail::register_persistent,
+                                         std::move(path),
+                                         std::move(value)));
     }
     if (ours) {
         if (impl->options.replace || ours->data() == value) {
@@ -181,7 +181,7 @@ void name_service::start_register(const impl_ptr& impl,
         return;
     }
     impl->kept.at(p, path, impl->options.acl)
-        .keep(std::move(value), impl->options.replace, std::move(handler), limit.from(p.now()));
+        .keep(std::move(value), impl->options.replace, std::move(handler), limit);
 }
 
 void name_service::start_unregister(const impl_ptr& impl, std::string name, handler_of<> handler) {

@@ -111,10 +111,7 @@ void persistent_node::start_keep(const impl_ptr& impl,
         return detail::refuse(
             impl, std::move(handler), impl->reject(errc::bad_option, impl->option_problem));
     }
-    impl->own->keep(std::move(data),
-                    impl->wait_for_predecessor,
-                    std::move(handler),
-                    limit.from(impl->get_port().now()));
+    impl->own->keep(std::move(data), impl->wait_for_predecessor, std::move(handler), limit);
 }
 
 void persistent_node::start_set_data(const impl_ptr& impl, std::string data, handler_of<> handler) {

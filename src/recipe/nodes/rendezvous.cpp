@@ -46,10 +46,7 @@ void rendezvous::start_publish(const impl_ptr& impl,
                                handler_of<> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
-    impl->own->keep(std::move(data),
-                    impl->options.wait_for_predecessor,
-                    std::move(handler),
-                    limit.from(impl->get_port().now()));
+    impl->own->keep(std::move(data), impl->options.wait_for_predecessor, std::move(handler), limit);
 }
 
 void rendezvous::start_update(const impl_ptr& impl, std::string data, handler_of<> handler) {

@@ -31,8 +31,8 @@ public:
 
     void stop() noexcept override;
 
-    void join(std::string name, time_point deadline, any_handler<void(error_code)> handler);
-    void next(time_point deadline, any_handler<void(error_code, partition_change)> handler);
+    void join(std::string name, time_limit limit, any_handler<void(error_code)> handler);
+    void next(time_limit limit, any_handler<void(error_code, partition_change)> handler);
     void leave(any_handler<void(error_code)> handler);
 
     std::string name() const { return participation_.name_asked_for(); }

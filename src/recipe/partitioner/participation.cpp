@@ -19,9 +19,9 @@ bool participation::busy() {
            });
 }
 
-void participation::join(std::string name, handler_type handler, time_point deadline) {
+void participation::join(std::string name, handler_type handler, time_limit limit) {
     next_name_ = std::move(name);
-    join_call_.emplace(owner_, std::move(handler), wake_, deadline);
+    join_call_.emplace(owner_, std::move(handler), wake_, limit);
     begin_join();
 }
 
@@ -37,7 +37,7 @@ void participation::begin_join() {
     own_ = &kept_.at(p, join_path(members_, name_), entries_);
     own_->observe(wake_);
     joining_ = std::make_unique<inner_call<>>(p, wake_);
-    own_->keep(std::string(), true, joining_->handler(), no_deadline);
+    own_->keep(std::string(), true, joining_->handler(), time_limit::for_ever());
 }
 
 void participation::note_join() {

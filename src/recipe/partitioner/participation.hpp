@@ -24,7 +24,7 @@ public:
 
     /// Whether a call, or what it has achieved, is in the way of a `join`.
     bool busy();
-    void join(std::string name, handler_type handler, time_point deadline);
+    void join(std::string name, handler_type handler, time_limit limit);
 
     /// Whether there is something to leave.
     bool asked() const noexcept { return wanted() || next_name_; }

@@ -128,7 +128,7 @@ task<> await_node(std::shared_ptr<Core> self,
                   Describe describe) {
     port& p = self->get_port();
     followed_node node(p, std::move(path));
-    waiting_call<Value> call(*self, std::move(handler), node.wake, limit.from(p.now()));
+    waiting_call<Value> call(*self, std::move(handler), node.wake, limit);
     session_signal session(p, node.wake);
     while (!call.over()) {
         error_code ec = co_await node.look();

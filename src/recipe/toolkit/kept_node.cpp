@@ -72,7 +72,7 @@ kept_node::kept_node(port& p, std::string path, acl entries, kept_node_kind kind
 
 kept_node::~kept_node() = default;
 
-void kept_node::keep(std::string data, bool wait_for_predecessor, handler h, time_point deadline) {
+void kept_node::keep(std::string data, bool wait_for_predecessor, handler h, time_limit limit) {
     note_calls();  // a call that was just cancelled does not block the next one
     if (wish_.wanted || releasing()) {
         immediate_result<>(executor(), std::move(h), errc::busy);
@@ -83,7 +83,7 @@ void kept_node::keep(std::string data, bool wait_for_predecessor, handler h, tim
     wish_.wait_for_predecessor = wait_for_predecessor;
     wish_.data = std::move(data);
     wish_.keep_revision = ++wish_.revision;
-    calls_.emplace_back(*this, purpose::keep, wish_.revision, std::move(h), deadline);
+    calls_.emplace_back(*this, purpose::keep, wish_.revision, std::move(h), limit);
     start();
 }
 
@@ -100,7 +100,7 @@ void kept_node::change(std::string data, handler h) {
     }
     wish_.data = std::move(data);
     ++wish_.revision;
-    calls_.emplace_back(*this, purpose::change, wish_.revision, std::move(h), no_deadline);
+    calls_.emplace_back(*this, purpose::change, wish_.revision, std::move(h));
     start();
 }
 
@@ -116,7 +116,7 @@ void kept_node::release(handler h) {
             c.ask.fail(boost::asio::error::operation_aborted);
     }
     hold_.lose(error_code());
-    calls_.emplace_back(*this, purpose::release, wish_.revision, std::move(h), no_deadline);
+    calls_.emplace_back(*this, purpose::release, wish_.revision, std::move(h));
     start();
 }
 

@@ -58,7 +58,7 @@ public:
     /// released. `errc::already_exists`, unless `wait_for_predecessor`: kept by another object of
     /// this client, or by a session of another one. Also if it belongs to no session, unless that is
     /// waited for.
-    void keep(std::string data, bool wait_for_predecessor, handler h, time_point deadline);
+    void keep(std::string data, bool wait_for_predecessor, handler h, time_limit limit);
 
     /// Replaces its data and completes when the server has it.
     void change(std::string data, handler h);
@@ -100,8 +100,8 @@ private:
              purpose why_,
              std::uint64_t revision_,
              handler h,
-             time_point deadline)
-            : why(why_), revision(revision_), ask(owner, std::move(h), owner.wake_, deadline) {}
+             time_limit limit = time_limit::for_ever())
+            : why(why_), revision(revision_), ask(owner, std::move(h), owner.wake_, limit) {}
         purpose why;
         std::uint64_t revision;
         waiting_call<> ask;

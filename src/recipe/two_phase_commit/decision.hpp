@@ -19,6 +19,8 @@ namespace corozk::detail {
 using outcome_slot = std::optional<commit_outcome>;
 using outcome_call = waiting_call<commit_outcome>;
 
+inline constexpr time_point no_deadline = time_point::max();
+
 /// The times of a decider that aborts if votes are missing in time. As the call ends at its
 /// deadline, votes are due earlier, to leave time for writing the decision.
 struct decision_times {
