@@ -37,10 +37,6 @@ void cache_states::publish(bool exists, std::shared_ptr<const node_map> nodes) {
 }
 
 bool cache_states::add(call_type call) {
-    if (ended_) {
-        call.result.fail(ended_);
-        return false;
-    }
     std::erase_if(calls_, [](const call_type& c) { return !c.waiting(); });
     calls_.push_back(std::move(call));
     tell();
@@ -74,19 +70,9 @@ void cache_states::tell() {
     }
 }
 
-void cache_states::end(error_code reason) {
-    ended_ = reason;
-    timer_node::cancel();
-    fail_all(reason);
-}
-
 void cache_states::fail_all(error_code reason) {
-    auto calls = std::move(calls_);
-    calls_.clear();
-    for (call_type& call : calls) {
-        if (call.waiting())
-            call.result.fail(reason);
-    }
+    for (call_type& call : std::exchange(calls_, {}))
+        call.result.fail(reason);
 }
 
 }  // namespace corozk::detail

@@ -38,15 +38,17 @@ public:
 
     void publish(bool exists, std::shared_ptr<const node_map> nodes);
 
-    /// @return whether the call waits
+    /// @param call ends by itself when no state will follow
+    /// @return whether it waits
     bool add(call_type call);
 
     /// Completes calls that may be told the state.
     void tell();
 
-    /// No other state will follow: ends all calls, and those that are added later.
-    void end(error_code reason);
     void fail_all(error_code reason);
+
+    /// No other state will follow.
+    void end() noexcept { timer_node::cancel(); }
 
     /// The object is destroyed.
     void forget() { latest_ = tree_state(); }
@@ -63,7 +65,6 @@ private:
     bool told_ = true;        ///< no state since the last one that somebody was told
     time_point latest_by_{};  ///< when the first one since then must be told
     std::vector<call_type> calls_;
-    error_code ended_;
 };
 
 }  // namespace corozk::detail
