@@ -333,22 +333,16 @@ void leader_latch::start_commit(
     const owned_ptr& term,
     transaction steps,
     any_handler<void(error_code, std::vector<transaction_result>)> handler) {
-    if (!in_term(impl, term, handler))
-        return;
-    port& p = term->owner_port();
-    std::vector<owned_ptr> held{term};
-    user_call<std::vector<transaction_result>> call(p, std::move(handler));
-    p.spawn(guarded_commit(p, std::move(held), std::move(steps), std::move(call)));
+    if (in_term(impl, term, handler))
+        guarded_commit({term}, std::move(steps), std::move(handler));
 }
 
 void leader_latch::start_read(const impl_ptr& impl,
                               const owned_ptr& term,
                               std::string path,
                               any_handler<void(error_code, node_data)> handler) {
-    if (!in_term(impl, term, handler))
-        return;
-    port& p = term->owner_port();
-    p.spawn(synced_read(p, std::move(path), user_call<node_data>(p, std::move(handler))));
+    if (in_term(impl, term, handler))
+        synced_read(term->owner_port(), std::move(path), std::move(handler));
 }
 
 void leader_latch::start_wait_release_requested(const impl_ptr& impl,
