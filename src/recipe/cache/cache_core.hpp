@@ -167,7 +167,7 @@ private:
     task<> settle_children(reading& r);
     void adopt(reading& r, name_list names);
     task<> look(std::string path);
-    bool is_current(const reading& r);
+    bool has_answer(const reading& r, error_code& ec);
     void read_again(entry& e);
     task<> mark_all();
     void begin_round();

@@ -104,8 +104,6 @@ task<> decide_driver(coordinator_ptr self,
         ec = co_await votes.run(call, due, outcome);
     } else {
         ec = co_await await_decision(p, mine, nullptr, wake, call, due, outcome);
-        if (!ec && !outcome && due.rang())
-            ec = co_await write_abort(p, mine, "the deadline passed", outcome);
     }
     finish_call(call, ec, outcome);
 }

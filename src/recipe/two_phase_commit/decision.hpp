@@ -135,7 +135,8 @@ task<error_code> abort_as_dead(port& p,
                                const own_site& dead,
                                outcome_slot& outcome);
 
-/// Waits for the decision of another participant, until the call is over or the votes are due.
+/// Waits for the decision of another participant, until the call is over or the votes are due: then
+/// aborts.
 /// @param own a site of this client that has voted, or may have; null: none
 task<error_code> await_decision(port& p,
                                 const this_transaction& mine,

@@ -313,8 +313,6 @@ task<error_code> vote_steps(commit_site_impl& self,
         co_return ec;
     }
     error_code ec = co_await await_decision(p, mine, &self.own, wake, call, due, outcome);
-    if (!ec && !outcome && due.rang())
-        ec = co_await write_abort(p, mine, "the deadline passed", outcome);
     co_return ec;
 }
 
