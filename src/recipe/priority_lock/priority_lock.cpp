@@ -65,8 +65,7 @@ task<> acquire_ranked(port& p,
     session_signal session(p, wake);
     if (p.status().state == session_state::closed)
         call.fail(errc::closed);
-    while (!p.alive(p.status().generation) && !call.over())
-        co_await wake.wait();
+    co_await session_alive(p, wake, call);
     priority_attempt attempt(p, lock->settings(), lock->options(), what, wake);
     while (!call.over() && !attempt.over()) {
         bool settled = co_await attempt.advance();
