@@ -445,7 +445,7 @@ private:
 
     struct requests {
         jute_writer unsent;
-        bool answered = false;    ///< one of them, since the C client was told
+        bool answered = false;    ///< one of them, since `vouch_for_server` has said so
         std::size_t largest = 0;  ///< of those since there was none without a response
 
         void reset() noexcept {

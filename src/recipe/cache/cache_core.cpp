@@ -208,7 +208,7 @@ void cache_core::end_round() {
     publish();
     if (copy_)
         copy_->end_round();
-    states_.tell();
+    states_.report();
 }
 
 }  // namespace corozk::detail

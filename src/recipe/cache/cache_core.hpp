@@ -53,7 +53,7 @@ namespace corozk::detail {
 ///   8. No step takes long, however many nodes there are. What concerns many is done in pieces by
 ///      the driver, between which events are applied: a listing is compared with the copy
 ///      (`round_.listings`), and the descendants of a node that is gone are removed
-///      (`round_.doomed`). What was added since such work began is none of its business
+///      (`round_.doomed`). What was added since such work began is not affected
 ///      (`entry::since`), and a round does not end before it is done.
 class cache_core final : public recipe_core, public std::enable_shared_from_this<cache_core> {
 public:

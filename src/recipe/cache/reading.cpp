@@ -202,10 +202,10 @@ void cache_core::adopt(reading& r, name_list names) {
         round_.listings.push_back(std::move(l));
 }
 
-/// What a `get` does not tell of a node that may not be read, or is missing: `exists` needs no
-/// permission before ZooKeeper 3.9.3, and sets a watch. (Servers of 2024 and later send the event only to clients that may
-/// read the node. But then a watch that was left by an earlier read is known again, so that it is
-/// removed in the end.)
+/// What a `get` does not show of a node that may not be read, or is missing: `exists` needs no
+/// permission before ZooKeeper 3.9.3, and sets a watch. (Servers of 2024 and later send the event
+/// only to clients that may read the node. But then a watch that was left by an earlier read is
+/// known again, so that it is removed in the end.)
 task<> cache_core::look(std::string path) {
     entry_ptr e(find(path));
     if (!e || e->stale)
@@ -382,7 +382,7 @@ cache_core::progress cache_core::adopt_some(listing& l, std::size_t count) {
         l.heap.pop_back();
         l.last = path;
         if (entry* known = find(path)) {
-            // Perhaps another one, which is readable. No watch tells.
+            // Perhaps another one, which is readable. No watch would report that.
             if (known->unread && !known->stale)
                 read_again(*known);
         } else if (selects(path)) {

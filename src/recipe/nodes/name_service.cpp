@@ -38,23 +38,23 @@ public:
         : recipe_core(p, "name service", path),
           name(std::move(name_)),
           good(good_),
-          told_of(p, path) {}
+          reports(p, path) {}
 
     void stop() noexcept override {
         recipe_core::stop();
-        told_of.forget();
+        reports.forget();
     }
 
     name_entry describe(const node_view& view) const { return describe_name(name, view); }
     /// Creation or deletion of a parent is not a change of the name.
     bool is_news(const node_view& view) const {
-        const node_view& before = told_of.last();
+        const node_view& before = reports.last();
         return view.differs(before) && (describe(view).present || describe(before).present);
     }
 
     const std::string name;
     const bool good;
-    told<followed_node, name_entry> told_of;
+    change_reports<followed_node, name_entry> reports;
 };
 
 namespace {
@@ -128,7 +128,7 @@ void name_watch::start_next(const std::shared_ptr<detail::name_watch_impl>& impl
         return;
     if (!impl->good)
         return detail::refuse(impl, std::move(handler), errc::bad_path);
-    detail::start_telling(impl, std::move(handler));
+    detail::report_next(impl, std::move(handler));
 }
 
 name_service::name_service(const client& c, std::string root, name_service_options options)

@@ -35,7 +35,7 @@ public:
         std::shared_ptr<attempt_state> state;
         bool writes = false;  ///< otherwise the reads are only verified
 
-        /// The client's end does not end it by itself: only its request tells whether it was applied.
+        /// It does not end with the client by itself: only its request shows whether it was applied.
         std::unique_ptr<pending_call<bool>> call;
 
         bool over() const noexcept { return !call->waiting(); }

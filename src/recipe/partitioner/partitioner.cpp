@@ -78,7 +78,7 @@ void partitioner_impl::next(time_limit limit,
     next_call_.emplace(*this, std::move(handler), wake_, limit);
     wake_.set();
     if (!active_.run)
-        tell();
+        report_news();
 }
 
 void partitioner_impl::leave(any_handler<void(error_code)> handler) {
@@ -101,7 +101,7 @@ task<> partitioner_impl::run(std::shared_ptr<partitioner_impl> self) {
         me.pursue_claims();
         me.let_go();
         me.participation_.begin_join();
-        me.tell();
+        me.report_news();
         if (me.finished())
             break;
         co_await me.wake_.wait();
@@ -143,7 +143,7 @@ void partitioner_impl::let_go() {
     participation_.note_leave(!candidacy_ && claims_.settled() && claims_.all_delivered());
 }
 
-void partitioner_impl::tell() {
+void partitioner_impl::report_news() {
     if (!next_call_ || next_call_->over())
         return;
     partition_change news = claims_.take_news();

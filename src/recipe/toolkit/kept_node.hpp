@@ -112,7 +112,7 @@ private:
     void note_calls();
     void settle_calls(error_code ec);
     void refused(error_code ec, const char* intent = "keep");
-    void report_untold(error_code ec, const char* intent);
+    void report_unseen(error_code ec, const char* intent);
     void appeared() noexcept;
     void data_refused(error_code ec, std::uint64_t revision);
     bool ours(const stat& record) const noexcept;
