@@ -150,7 +150,6 @@ task<> cache_core::work() {
         if (connected && (behind_ || synced != status.revision)) {
             synced = status.revision;
             behind_ = false;
-            resyncing_ = true;
             co_await mark_all();
             if (co_await watch_tree())
                 continue;
@@ -204,7 +203,6 @@ void cache_core::begin_round() {
 }
 
 void cache_core::end_round() {
-    resyncing_ = false;
     publish();
     if (copy_)
         copy_->end_round();

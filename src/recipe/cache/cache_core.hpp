@@ -225,8 +225,7 @@ private:
     std::optional<local_copy> copy_;  ///< while the driver runs
     bool changed_ = true;             ///< since the last publication
     bool behind_ = true;              ///< everything must be read again
-    bool resyncing_ = true;
-    error_code refusal_;  ///< why the root cannot be read
+    error_code refusal_;              ///< why the root cannot be read
     cache_states states_;
 };
 
