@@ -38,11 +38,10 @@ bool acceptable(const session_ptr& s,
                 any_handler<void(error_code, Values...)>& handler) {
     if (s && !path_fault)
         return true;
-    if (s && s->logs(log_level::warning)) {
-        s->log(log_level::warning,
-               std::string(operation) + ": path \"" + path + "\" " + path_fault);
-    }
-    fail(s, std::move(handler), s ? errc::bad_path : errc::closed);
+    error_code reason = errc::closed;
+    if (s)
+        reason = s->reject(errc::bad_path, operation, ": path \"", path, "\" ", path_fault);
+    fail(s, std::move(handler), reason);
     return false;
 }
 
@@ -274,10 +273,8 @@ void client::start_create(const impl_ptr& impl,
         return;
     if (options.acl && entries.empty())
         return fail(impl, std::move(handler), zk_errc::invalid_acl);
-    if (const char* problem = ttl_problem(options.mode, options.ttl)) {
-        impl->log(log_level::warning, std::string("create: ") + problem);
-        return fail(impl, std::move(handler), errc::bad_option);
-    }
+    if (const char* problem = ttl_problem(options.mode, options.ttl))
+        return fail(impl, std::move(handler), impl->reject(errc::bad_option, "create: ", problem));
     start_operation(
         impl,
         op_code::create,
@@ -309,9 +306,10 @@ void client::start_ensure_path(const impl_ptr& impl,
     const bool permanent =
         options.mode == create_mode::persistent || options.mode == create_mode::container;
     if (!permanent || options.ttl.count() > 0) {
-        impl->log(log_level::warning,
-                  "ensure_path: the mode must be persistent or container, without a TTL");
-        return fail(impl, std::move(handler), errc::bad_option);
+        const auto reason =
+            impl->reject(errc::bad_option,
+                         "ensure_path: the mode must be persistent or container, without a TTL");
+        return fail(impl, std::move(handler), reason);
     }
     auto call = cancellable(user_call<>(*impl, std::move(handler)), any_cancellation);
     impl->spawn(ensure_path_driver(
@@ -440,10 +438,9 @@ void client::start_commit(const impl_ptr& impl,
     for (const auto& step : steps.steps()) {
         if (!acceptable(impl, "commit", step.path, path_problem(step), handler))
             return;
-        if (const char* problem = ttl_problem(step.mode, step.ttl)) {
-            impl->log(log_level::warning, std::string("commit: ") + problem);
-            return fail(impl, std::move(handler), errc::bad_option);
-        }
+        if (const char* problem = ttl_problem(step.mode, step.ttl))
+            return fail(
+                impl, std::move(handler), impl->reject(errc::bad_option, "commit: ", problem));
     }
     start_operation(
         impl,
@@ -503,10 +500,10 @@ void client::start_add_auth(const impl_ptr& impl,
                             handler_of<> handler) {
     if (!impl)
         return fail(impl, std::move(handler), errc::closed);
-    if (scheme.empty()) {
-        impl->log(log_level::warning, "add_auth: the scheme must not be empty");
-        return fail(impl, std::move(handler), errc::bad_option);
-    }
+    if (scheme.empty())
+        return fail(impl,
+                    std::move(handler),
+                    impl->reject(errc::bad_option, "add_auth: the scheme must not be empty"));
     auto remember = [s = impl.get(), auth = auth_info(scheme, credential)](operation& op) {
         if (!op.error)
             s->add_auth(auth);

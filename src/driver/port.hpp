@@ -87,8 +87,8 @@ protected:
     ~driver_root() = default;
 };
 
-/// A pending user call, see `user_call`. When an io_context is destroyed, handlers own coroutines that own objects
-/// that own calls; the port breaks these cycles.
+/// A pending user call, see `user_call`. When an io_context is destroyed, handlers own coroutines
+/// that own objects that own calls; the port breaks these cycles.
 class unfinished_call : public boost::intrusive::list_base_hook<
                             boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
@@ -227,7 +227,7 @@ public:
     /// Drops the call if it is still pending when the port is destroyed.
     void watch_over(unfinished_call& call) noexcept { calls_.push_back(call); }
 
-    /// Copies hear of absolute paths (see `absolute`).
+    /// Copies are notified with absolute paths (see `absolute`).
     void add_copy(copy_hook& copy) noexcept { whole().copies_.push_back(copy); }
 
     /// Whether a local copy does not show all changes by this client yet.

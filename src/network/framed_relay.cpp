@@ -46,12 +46,11 @@ public:
 
     void connect(const endpoint& server, const std::string& name) override {
         close();
-        problem_.clear();
-        refused_ = close_confirmed_ = false;
+        ending_ = ending();
         sasl_.failed = sasl_.denied = false;
         sasl_.server = name;
         stream_ = streams_.make(
-            name, [this] { ready_(); }, problem_);
+            name, [this] { ready_(); }, ending_.problem);
         conversation_.emplace(known_.last_zxid);
         known_.abilities.connecting(server.address().to_string() + ' ' +
                                     std::to_string(server.port()));
@@ -76,14 +75,14 @@ public:
         if (inner_.replace(descriptor))
             return true;
         close();
-        problem_ = "no socket for the C client";
+        ending_.problem = "no socket for the C client";
         return false;
     }
 
     bool deliver() override {
-        if (unread_ == 0)
+        if (!inner_.unread())
             receive();
-        if (unread_ > 0)
+        if (inner_.unread())
             return true;
         // The C client reads the end of the connection.
         bool over = stream_ && stream_->ended() && inner_.open();
@@ -92,12 +91,9 @@ public:
         return over;
     }
 
-    void packet_read() noexcept override {
-        if (unread_ > 0)
-            --unread_;
-    }
+    void packet_read() noexcept override { inner_.frame_read(); }
 
-    void all_read() noexcept override { unread_ = 0; }
+    void all_read() noexcept override { inner_.all_read(); }
 
     void collect() override {
         flush();
@@ -139,8 +135,8 @@ public:
     void vouch_for_server() override {
         // The response to a ping, which the C client accepts at any time.
         static constexpr std::array<unsigned char, 20> pong{0, 0, 0, 16, 0xff, 0xff, 0xff, 0xfe};
-        if (std::exchange(requests_.answered, false) && unread_ == 0)
-            to_c_client(pong);
+        if (std::exchange(requests_.answered, false) && !inner_.unread())
+            inner_.write(pong);
     }
 
     std::int64_t last_zxid() const noexcept override { return known_.last_zxid; }
@@ -150,7 +146,8 @@ public:
     bool congested() const noexcept override { return stream_ && stream_->congested(); }
 
     bool input() const noexcept override {
-        return stream_ && (unread_ > 0 || stream_->input() || (stream_->ended() && inner_.open()));
+        return stream_ &&
+               (inner_.unread() || stream_->input() || (stream_->ended() && inner_.open()));
     }
 
     std::chrono::steady_clock::time_point heard_at() const noexcept override { return heard_at_; }
@@ -170,7 +167,7 @@ public:
 
     bool send_close_request() override {
         collect();
-        unread_ = 0;
+        inner_.all_read();
         requests_.answered = false;
         // Length 8, xid 0, operation -11 (closeSession).
         static constexpr std::array<unsigned char, 12> packet{
@@ -186,19 +183,19 @@ public:
         for (int i = 0; i < reads_per_call && stream_ && stream_->input(); ++i) {
             incoming_.filled(stream_->read(incoming_.room(usual)));
             for (auto frame = incoming_.next(); !frame.empty(); frame = incoming_.next())
-                close_confirmed_ = close_confirmed_ || confirms_close(frame);
+                ending_.close_confirmed = ending_.close_confirmed || confirms_close(frame);
             if (!incoming_.problem().empty())
                 incoming_.clear();
         }
         return !stream_ || stream_->ended();
     }
 
-    bool close_confirmed() const noexcept override { return close_confirmed_; }
+    bool close_confirmed() const noexcept override { return ending_.close_confirmed; }
 
     void close() override {
         if (stream_) {
-            if (problem_.empty())
-                problem_ = stream_->problem();
+            if (ending_.problem.empty())
+                ending_.problem = stream_->problem();
             stream_->close();
         }
         stream_.reset();
@@ -212,7 +209,6 @@ public:
         incoming_.clear();
         outgoing_.clear();
         requests_.reset();
-        unread_ = 0;
         sasl_.stop();
     }
 
@@ -223,7 +219,7 @@ public:
     bool denied() const noexcept override { return sasl_.denied; }
 
     const std::string& problem() const noexcept override {
-        return problem_.empty() && stream_ ? stream_->problem() : problem_;
+        return ending_.problem.empty() && stream_ ? stream_->problem() : ending_.problem;
     }
 
     byte_counts bytes() const noexcept override { return bytes_; }
@@ -256,11 +252,6 @@ private:
         conversation_->sent(frame);
     }
 
-    void to_c_client(std::span<const unsigned char> frame) {
-        inner_.write(frame);
-        ++unread_;
-    }
-
     void send(std::span<const unsigned char> data) {
         bytes_.sent += data.size();
         stream_->write(data);
@@ -281,7 +272,7 @@ private:
     void receive() {
         std::size_t size = usual;
         std::size_t total = 0;
-        while (stream_ && unread_ == 0 && !refused_ && stream_->input() &&
+        while (stream_ && !inner_.unread() && !ending_.refused && stream_->input() &&
                total < read_per_delivery) {
             std::span<unsigned char> room = incoming_.room(size);
             std::size_t n = stream_->read(room);
@@ -306,11 +297,12 @@ private:
                                                                std::chrono::steady_clock::now(),
                                                                requests_.largest > surely_small);
         if (unknown != 0)
-            problem_ = stream_->problem() + ", again, at " + not_asked_again(unknown);
+            ending_.problem = stream_->problem() + ", again, at " + not_asked_again(unknown);
         else if (!conversation_->established() && !stream_->shaking_hands())
-            problem_ = stream_->problem() + " without a response (it may have no quorum, or " +
-                       (streams_.options().tls ? "require a client certificate)"
-                                               : "this may be a port for TLS)");
+            ending_.problem = stream_->problem() +
+                              " without a response (it may have no quorum, or " +
+                              (streams_.options().tls ? "require a client certificate)"
+                                                      : "this may be a port for TLS)");
     }
 
     static std::string not_asked_again(operation_set unknown) {
@@ -331,7 +323,7 @@ private:
     }
 
     void check() {
-        while (!refused_) {
+        while (!ending_.refused) {
             auto frame = incoming_.next();
             if (frame.empty())
                 break;
@@ -344,13 +336,13 @@ private:
             if (authenticate(frame, what))
                 continue;
             if (what.what == reception::kind::session) {
-                to_c_client(frame);
+                inner_.write(frame);
                 continue;
             }
             requests_.answered = requests_.answered || what.what == reception::kind::response;
             received_(what);
         }
-        if (std::string problem = incoming_.problem(); !refused_ && !problem.empty())
+        if (std::string problem = incoming_.problem(); !ending_.refused && !problem.empty())
             distrust("it sent " + problem + "; the limit is " +
                      std::to_string(frame_splitter::longest_frame) + " bytes");
     }
@@ -407,7 +399,7 @@ private:
             }
             case progress::done:
                 sasl_.exchange.reset();
-                to_c_client(sasl_.session);
+                inner_.write(sasl_.session);
         }
         ready_();
     }
@@ -424,8 +416,8 @@ private:
 
     /// The server sends what no server would: what was checked before is still delivered.
     void distrust(std::string problem) {
-        problem_ = std::move(problem);
-        refused_ = true;
+        ending_.problem = std::move(problem);
+        ending_.refused = true;
         stream_->close();
     }
 
@@ -453,7 +445,7 @@ private:
 
     struct requests {
         jute_writer unsent;
-        bool answered = false;    ///< one of them, since the C client was told
+        bool answered = false;    ///< one of them, since `vouch_for_server` has said so
         std::size_t largest = 0;  ///< of those since there was none without a response
 
         void reset() noexcept {
@@ -462,6 +454,13 @@ private:
             answered = false;
             largest = 0;
         }
+    };
+
+    /// How the connection has ended, or will.
+    struct ending {
+        std::string problem;
+        bool refused = false;          ///< a frame; none that follows is read
+        bool close_confirmed = false;  ///< the session has ended
     };
 
     /// From earlier connections.
@@ -475,7 +474,6 @@ private:
     stream_factory& streams_;
     std::shared_ptr<stream> stream_;  ///< to the server
     inner_socket inner_;              ///< to the C client
-    std::size_t unread_ = 0;          ///< frames that the C client has not read
     std::optional<conversation> conversation_;
     frame_splitter incoming_;
     frame_splitter outgoing_{std::numeric_limits<std::int32_t>::max()};
@@ -483,9 +481,7 @@ private:
     std::chrono::steady_clock::time_point heard_at_{};
     experience known_;
     byte_counts bytes_;
-    std::string problem_;
-    bool refused_ = false;          ///< a frame; none that follows is read
-    bool close_confirmed_ = false;  ///< the session has ended
+    ending ending_;
     authentication sasl_;
     std::shared_ptr<int> alive_ = std::make_shared<int>();
 };

@@ -45,11 +45,21 @@ public:
         if (open() && ::send(descriptor_, frame.data(), frame.size(), MSG_NOSIGNAL) !=
                           static_cast<ssize_t>(frame.size()))
             end();
+        ++unread_;
     }
+
+    /// Whether the C client has not read all frames.
+    bool unread() const noexcept { return unread_ > 0; }
+    void frame_read() noexcept {
+        if (unread_ > 0)
+            --unread_;
+    }
+    void all_read() noexcept { unread_ = 0; }
 
     void close() noexcept {
         if (open())
             ::close(std::exchange(descriptor_, -1));
+        unread_ = 0;
     }
 
     /// The C client reads the end, even while the child of a fork has this descriptor, too.
@@ -61,6 +71,7 @@ public:
 
 private:
     int descriptor_ = -1;
+    std::size_t unread_ = 0;  ///< frames
 };
 
 }  // namespace corozk::detail

@@ -92,7 +92,7 @@ public:
     /// Whether the server reads nothing at present.
     virtual bool congested() const noexcept = 0;
 
-    /// The last transaction that earlier connections of this session have told of.
+    /// The last transaction that the server has reported on earlier connections of this session.
     virtual std::int64_t last_zxid() const noexcept = 0;
 
     /// Whether `deliver` may have something.

@@ -24,7 +24,7 @@ public:
     std::shared_ptr<boost::asio::ssl::context> context(std::string& problem);
 
 private:
-    /// By file: what tells its content from another one.
+    /// By file: what distinguishes its content from another one.
     using file_states = std::map<std::string, std::array<std::int64_t, 6>>;
     file_states look_at_files() const;
 

@@ -9,7 +9,7 @@
 namespace corozk::detail {
 
 /// Determines when a session must be considered lost without a report by the server. The leader
-/// counts, and hears of the requests to other servers twice in a tick. The local deadline counts from
+/// counts, and learns of the requests to other servers twice in a tick. The local deadline counts from
 /// the sending of the last answered request for which the leader was needed (see `needs_leader`): a
 /// server that has lost it responds to reads for `syncLimit` ticks more. So the local deadline is no
 /// later than the leader's, or, if the client was cut off together with its server, by half a tick.

@@ -77,7 +77,7 @@ public:
     /// Sends the requests that were submitted.
     void flush() { relay_->flush(); }
 
-    /// The last transaction of which earlier connections of this session have told.
+    /// The last transaction that the server has reported on earlier connections of this session.
     std::int64_t last_zxid() const noexcept { return relay_->last_zxid(); }
 
     /// Lets the C client send pings and detect timeouts, with the next `wait`.

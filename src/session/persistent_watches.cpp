@@ -117,7 +117,7 @@ void persistent_watches::add_finished(operation& op, bool sent) {
 /// It is not known which mode the server has.
 void persistent_watches::add_failed(const std::string& path, place& at) {
     if (at.in_flight > 0)
-        return;  // the response to the next one tells
+        return;  // the response to the next one shows it
     at.forget_server();
     set_others_again(path);
     if (!at.nodes.empty() && !at.restoring)
@@ -159,7 +159,7 @@ void persistent_watches::report(watch_event_type type, const std::string& path) 
         if (it == places_.end())
             continue;
         notify(it->second, type, path, watch_mode::persistent_recursive);
-        // A recursive watch is not told of the names of its node's children.
+        // A recursive watch gets no events of the names of its node's children.
         if (of_a_child && it->second.served == watch_mode::persistent_recursive)
             notify(
                 it->second, watch_event_type::children_changed, it->first, watch_mode::persistent);

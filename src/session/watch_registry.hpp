@@ -66,10 +66,10 @@ struct watch_tables {
 /// The watches of a session and their waiters. An entry exists as long as the server has the watch,
 /// even without waiters.
 ///
-/// After a reconnect the server has none of them, and all are set again before any other request but the
-/// credentials: so a response never shows a change before it was reported. The server reports what has changed
-/// since the last transaction of which it has told on earlier connections; as long as it has not
-/// confirmed all watches, that remains the one from which it starts.
+/// After a reconnect the server has none of them, and all are set again before any other request but
+/// the credentials: so a response never shows a change before it was reported. The server reports
+/// what has changed since the last transaction that it has reported on earlier connections; as long
+/// as it has not confirmed all watches, that remains the one from which it starts.
 ///
 /// Operations on all watches are done in pieces, so that they do not block the loop.
 class watch_registry {
@@ -101,7 +101,7 @@ public:
     void forget(watch_kind kind, const std::string& path);
 
     /// There is a new connection: all are to be set again.
-    /// @param last_zxid the last transaction of which earlier connections have told
+    /// @param last_zxid the last transaction that was reported on earlier connections
     void connected(std::int64_t last_zxid);
 
     /// The server may have forgotten the watch on this connection: it is to be set again.

@@ -59,7 +59,7 @@ public:
     /// What was asked and has no response yet.
     operation_set awaited_operations() const noexcept;
 
-    /// The last transaction that a response has told of. Events do not count: others of the same
+    /// The last transaction that a response has reported. Events do not count: others of the same
     /// transaction may not have arrived yet.
     std::int64_t last_zxid() const noexcept { return last_zxid_; }
 

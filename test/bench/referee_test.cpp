@@ -14,8 +14,8 @@ namespace {
 
 /// A referee and contenders that speak at given milliseconds.
 struct trial_of {
-    explicit trial_of(std::size_t contenders, std::size_t limit = 1, bool fair = false)
-        : judge(rules_for(limit, fair), contenders) {}
+    explicit trial_of(std::size_t contenders_, std::size_t limit = 1, bool fair = false)
+        : contenders(contenders_), judge(rules_for(limit, fair), contenders) {}
 
     static referee::rules rules_for(std::size_t limit, bool fair) {
         referee::rules r;
@@ -28,7 +28,12 @@ struct trial_of {
     void say(std::size_t who, std::string_view line, int ms) {
         judge.said(who, parse_statement(line), at(ms));
     }
+    void all_wait() {
+        for (std::size_t who = 0; who < contenders; ++who)
+            say(who, "waiting", 0);
+    }
 
+    const std::size_t contenders;
     referee judge;
 };
 
@@ -129,8 +134,7 @@ TEST_CASE("line order: of several the smallest token is first, else who asked fi
 
 TEST_CASE("referee: what is said at the same time has no time between") {
     trial_of t(2);
-    t.say(0, "waiting", 0);
-    t.say(1, "waiting", 0);
+    t.all_wait();
     t.say(0, "holding", 10);
     t.say(0, "releasing", 20);
     t.say(1, "holding", 20);
@@ -140,8 +144,7 @@ TEST_CASE("referee: what is said at the same time has no time between") {
 
 TEST_CASE("referee: a semaphore's release is not taken for a kill before it") {
     trial_of t(4, 2);
-    for (std::size_t who = 0; who < 4; ++who)
-        t.say(who, "waiting", 0);
+    t.all_wait();
     t.say(0, "holding", 10);
     t.say(1, "holding", 11);
     t.judge.killed(0, t.at(100));
@@ -156,8 +159,7 @@ TEST_CASE("referee: a semaphore's release is not taken for a kill before it") {
 
 TEST_CASE("referee: a lock that is passed on in order is correct, and timed from the release") {
     trial_of t(3);
-    for (std::size_t who = 0; who < 3; ++who)
-        t.say(who, "waiting", 0);
+    t.all_wait();
     t.say(0, "holding 7", 10);
     t.judge.told(0, t.at(1'000));
     // The next one may be quicker than the word of the one before.
@@ -175,8 +177,7 @@ TEST_CASE("referee: a lock that is passed on in order is correct, and timed from
 
 TEST_CASE("referee: two holders of a lock are a violation, also if only their tokens show it") {
     trial_of t(2);
-    t.say(0, "waiting", 0);
-    t.say(1, "waiting", 0);
+    t.all_wait();
     t.say(0, "holding", 10);
     t.say(1, "holding", 20);
     CHECK(t.judge.faults(fault_kind::exclusion) == 1);
@@ -185,8 +186,7 @@ TEST_CASE("referee: two holders of a lock are a violation, also if only their to
         "exclusion: contender 2 held it while contender 1 did"));
 
     trial_of tokens(2);
-    tokens.say(0, "waiting", 0);
-    tokens.say(1, "waiting", 0);
+    tokens.all_wait();
     tokens.say(0, "holding 5", 10);
     tokens.judge.told(0, tokens.at(20));
     tokens.say(1, "holding 5", 30);
@@ -216,8 +216,7 @@ TEST_CASE("referee: a hand-over is timed for those only who waited for it") {
 
 TEST_CASE("referee: a semaphore has its limit") {
     trial_of t(4, 2);
-    for (std::size_t who = 0; who < 4; ++who)
-        t.say(who, "waiting", 0);
+    t.all_wait();
     t.say(0, "holding", 10);
     t.say(1, "holding", 11);
     CHECK(t.judge.correct());
@@ -280,8 +279,7 @@ TEST_CASE("referee: it stands still while somebody could have it and waits") {
 
 TEST_CASE("referee: a death is a fault, unless it was wanted, and then the next is timed") {
     trial_of t(4);
-    for (std::size_t who = 0; who < 4; ++who)
-        t.say(who, "waiting", 0);
+    t.all_wait();
     t.say(0, "holding", 10);
     t.judge.killed(0, t.at(1'000));
     t.say(0, "released", 1'001);  // it had said so before
@@ -304,8 +302,7 @@ TEST_CASE("referee: a death is a fault, unless it was wanted, and then the next 
 
 TEST_CASE("referee: who has said that it gave it back, or lost it, may end") {
     trial_of t(2);
-    t.say(0, "waiting", 0);
-    t.say(1, "waiting", 0);
+    t.all_wait();
     t.say(0, "holding", 10);
     t.judge.told(0, t.at(20));
     CHECK(t.judge.leaves(0));
@@ -322,8 +319,7 @@ TEST_CASE("referee: who has said that it gave it back, or lost it, may end") {
 
 TEST_CASE("referee: what was lost was not passed on") {
     trial_of t(4);
-    for (std::size_t who = 0; who < 4; ++who)
-        t.say(who, "waiting", 0);
+    t.all_wait();
     t.say(0, "holding", 10);
     CHECK(t.judge.passed_on() == 0);
     t.say(0, "lost", 20);
@@ -339,7 +335,7 @@ TEST_CASE("referee: what was lost was not passed on") {
 
 TEST_CASE("referee: who was to give it back and never says so is a stall") {
     trial_of t(1);
-    t.say(0, "waiting", 0);
+    t.all_wait();
     t.say(0, "holding", 10);
     t.judge.told(0, t.at(20));
     t.judge.stuck(0, 2s);
@@ -376,8 +372,7 @@ TEST_CASE("referee: of which pairs it is known who came first") {
 
 TEST_CASE("referee: who releases without having been told says so before") {
     trial_of t(2);
-    t.say(0, "waiting", 0);
-    t.say(1, "waiting", 0);
+    t.all_wait();
     t.say(0, "holding", 10);
     t.say(0, "releasing", 20);
     t.say(1, "holding", 21);

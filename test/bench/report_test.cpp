@@ -32,6 +32,11 @@ public:
         return begin == page.npos ? "" : page.substr(begin, page.find("</section>", begin) - begin);
     }
 
+    std::string section_of(const array& rows, const std::string& heading) {
+        REQUIRE(make(rows) == 0);
+        return section(heading);
+    }
+
     /// The script of a picture; empty if there is none.
     std::string script(const std::string& name) const {
         return std::filesystem::exists(folder() / (name + ".svg"))
@@ -68,8 +73,7 @@ TEST_CASE("report: load has p50 and p99 over the load") {
                               {"acquire_us", quantiles(300, 3'000)},
                               {"set_us", quantiles(200, 1'000)}});
     }
-    REQUIRE(r.make(rows) == 0);
-    std::string section = r.section("Under load");
+    std::string section = r.section_of(rows, "Under load");
     CHECK(contains(section, "What to read off"));
     CHECK(contains(section, "<td>corozk, 50 % load</td><td>5,000</td><td>461 \u00b5s</td>"));
     CHECK(contains(section, "<td>corozk, 0 % load</td><td>0</td>"));
@@ -97,8 +101,7 @@ TEST_CASE("report: what a process occupies is shown over the time") {
                               {"descriptors", 414},
                               {"threads", 2}});
     }
-    REQUIRE(r.make(rows) == 0);
-    std::string section = r.section("For a long time");
+    std::string section = r.section_of(rows, "For a long time");
     CHECK(contains(section, "<td>corozk, after 150 s</td><td>2,817</td><td>311 \u00b5s</td>"));
     CHECK(contains(section, "<td>414</td>"));
     CHECK(contains(r.script("endure-memory-lock-100"), "\n100 21000000\n"));
@@ -167,8 +170,7 @@ TEST_CASE("report: systems are bars, and a death has a picture of its own") {
         killed["loss_s"] = 5.5;
         rows.insert(rows.end(), {row, waiting, killed});
     }
-    REQUIRE(r.make(rows) == 0);
-    std::string section = r.section("Beside other systems");
+    std::string section = r.section_of(rows, "Beside other systems");
     CHECK(contains(section, "etcd 1.0, lock"));
     CHECK(contains(section, "<td>672 \u00b5s</td>"));
     CHECK(contains(section, "<td>5.50 s</td>"));
@@ -258,8 +260,7 @@ TEST_CASE("report: a row of safety says which fault it is about, and when it was
                {"guard", "valid"},
                {"notice_ms", -620},
                {"lost", 0}};
-    REQUIRE(r.make(array{row}) == 0);
-    std::string section = r.section("What a guard is for");
+    std::string section = r.section_of(array{row}, "What a guard is for");
     CHECK(contains(section, "<td>partition</td>"));
     CHECK(contains(section, "<td>620 ms after</td>"));
     CHECK(contains(section, "Partition: "));
@@ -273,8 +274,7 @@ TEST_CASE("report: an ensemble's neighbours are beside those of all servers") {
                {"waiters", 10},
                {"neighbour_us", quantiles(100, 200)},
                {"neighbour_at_leader_us", quantiles(100, 7'100)}};
-    REQUIRE(r.make(array{row}) == 0);
-    std::string section = r.section("What one release stirs up");
+    std::string section = r.section_of(array{row}, "What one release stirs up");
     CHECK(contains(section, "<th>p99 at the leader</th>"));
     CHECK(contains(section, "<td>7100 \u00b5s</td>"));
     CHECK_FALSE(contains(section, "at an observer"));
@@ -288,8 +288,7 @@ TEST_CASE("report: what is wrong is said whole, below the table") {
                {"waiters", 3},
                {"verdict", "WRONG"},
                {"failure", why}};
-    REQUIRE(r.make(array{row}) == 0);
-    std::string section = r.section("Somebody else's recipe");
+    std::string section = r.section_of(array{row}, "Somebody else's recipe");
     CHECK(contains(section, "<li>mine, 3 waiters: fails: " + why + "</li>"));
     CHECK(contains(section, ">fails</td>"));
 }
@@ -339,8 +338,7 @@ TEST_CASE("report: rows of which nothing is known have a plain table") {
     array rows{object{{"workload", "tide"}, {"height", 2.5}, {"at", {{"place", "a <b>"}}}},
                object{{"workload", "tide"}, {"waves", array{1, 2}}},
                object{{"height", "high"}}};
-    REQUIRE(r.make(rows) == 0);
-    std::string section = r.section("tide");
+    std::string section = r.section_of(rows, "tide");
     CHECK(contains(section, "<th>height</th><th>at.place</th><th>waves</th>"));
     CHECK(contains(section, "<td>2.5</td><td>a &lt;b&gt;</td><td></td>"));
     CHECK(contains(section, "<td>[1,2]</td>"));

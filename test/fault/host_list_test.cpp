@@ -56,6 +56,28 @@ void with_proxies(Body body, std::chrono::milliseconds limit = 60s) {
     run_to_idle(context);
 }
 
+/// With a client whose attempt to connect to the first proxy gets no response. The attempt would take
+/// longer than the test may.
+template <class Body>
+void at_a_silent_server(Body body) {
+    boost::asio::io_context context;
+    proxies both;
+    run(context, [&]() -> awaitable<void> {
+        client_options options = quiet_options(rooted(both.a.hosts()));
+        options.session_timeout = 10min;
+        options.connect_timeout = 0ms;
+        both.a.black_hole(true);
+        client zk(co_await boost::asio::this_coro::executor, options);
+        outcome<> connecting;
+        zk.connect(connecting.handler());
+        co_await eventually_async([&] { return both.a.statistics().connections_accepted == 1; });
+        co_await body(zk, both, connecting);
+        co_await zk.close();
+        both.a.black_hole(false);
+    });
+    run_to_idle(context);
+}
+
 /// Reads all the time, so many at once.
 class steady_reads {
 public:
@@ -210,40 +232,16 @@ TEST_CASE("set_hosts: without a connection the new servers are tried at once") {
 }
 
 TEST_CASE("set_hosts: an attempt at a silent server of the old list is abandoned") {
-    boost::asio::io_context context;
-    proxies both;
-    run(context, [&]() -> awaitable<void> {
-        client_options options = quiet_options(rooted(both.a.hosts()));
-        // The attempt would take longer than this test may.
-        options.session_timeout = 10min;
-        options.connect_timeout = 0ms;
-        both.a.black_hole(true);
-        client zk(co_await boost::asio::this_coro::executor, options);
-        outcome<> connecting;
-        zk.connect(connecting.handler());
-        co_await eventually_async([&] { return both.a.statistics().connections_accepted == 1; });
+    at_a_silent_server([](client& zk, proxies& both, outcome<>& connecting) -> awaitable<void> {
         co_await zk.set_hosts(rooted(both.b.hosts()));
         error_code ec = co_await connecting.wait();
         CHECK_FALSE(ec);
         CHECK(both.b.session().session_id == zk.session_id());
-        co_await zk.close();
-        both.a.black_hole(false);
     });
-    run_to_idle(context);
 }
 
 TEST_CASE("set_hosts: a slow attempt at a server that stays in the list is not disturbed") {
-    boost::asio::io_context context;
-    proxies both;
-    run(context, [&]() -> awaitable<void> {
-        client_options options = quiet_options(rooted(both.a.hosts()));
-        options.session_timeout = 10min;
-        options.connect_timeout = 0ms;
-        both.a.black_hole(true);
-        client zk(co_await boost::asio::this_coro::executor, options);
-        outcome<> connecting;
-        zk.connect(connecting.handler());
-        co_await eventually_async([&] { return both.a.statistics().connections_accepted == 1; });
+    at_a_silent_server([](client& zk, proxies& both, outcome<>& connecting) -> awaitable<void> {
         for (int i = 0; i < 5; ++i) {
             co_await zk.set_hosts(rooted(both.a.hosts()));
             co_await let_others_run();
@@ -255,9 +253,7 @@ TEST_CASE("set_hosts: a slow attempt at a server that stays in the list is not d
         CHECK_FALSE(ec);
         CHECK(both.a.statistics().connections_accepted == 1);
         CHECK(both.b.statistics().connections_accepted == 0);
-        co_await zk.close();
     });
-    run_to_idle(context);
 }
 
 TEST_CASE("set_hosts: what cannot be used changes nothing") {

@@ -92,10 +92,12 @@ public:
     /// Waits for a state with another revision: told to `told`.
     void next(std::uint64_t seen, std::uint64_t& told) {
         cache_states::call_type call;
-        call.result = make_call(
-            port_, core_->wake(), any_handler<void(error_code, tree_state)>([&](auto, auto state) {
-                told = state.revision;
-            }));
+        any_handler<void(error_code, tree_state)> handler = [&](auto, auto state) {
+            told = state.revision;
+        };
+        std::unique_ptr<pending_call<tree_state>> pending =
+            std::make_unique<waiting_call<tree_state>>(*core_, std::move(handler), core_->wake());
+        call.result = std::move(pending);
         call.seen = seen;
         core_->next(std::move(call));
         // Lets completions run.

@@ -43,6 +43,10 @@ struct bench {
         REQUIRE(machine.phase() == phase::waiting);
         REQUIRE(machine.deadline() <= now);
     }
+    void start_round() {
+        start();
+        begin_round();
+    }
     connector::endpoint attempt() {
         auto todo = next();
         REQUIRE(todo.kind == kind::attempt);
@@ -66,8 +70,7 @@ struct bench {
     }
     /// Connected to the one server there is.
     void connect(bool read_only = false) {
-        start();
-        begin_round();
+        start_round();
         attempt();
         machine.established(options.session_timeout, read_only, now);
     }
@@ -89,8 +92,7 @@ TEST_CASE("connector: a literal address is tried at once, and the client is conn
     CHECK(b.machine.idle());
     CHECK(b.machine.deadline() == time_point::max());
     CHECK(b.waits());
-    b.start();
-    b.begin_round();
+    b.start_round();
     CHECK(b.attempt() == at("10.0.0.1", 2182));
     CHECK(b.waits());
     b.machine.accepted();
@@ -171,8 +173,7 @@ TEST_CASE("connector: a silent server gets its share of the time, then the next 
     options.session_timeout = 12s;
     options.connect_timeout = 0ms;
     bench b(options);
-    b.start();
-    b.begin_round();
+    b.start_round();
     auto first = b.attempt();
     CHECK(b.pass() == 4s);  // half of two thirds of the session timeout
     CHECK(b.machine.next(b.now, true).kind == kind::wait);
@@ -191,8 +192,7 @@ TEST_CASE("connector: an attempt may not take the others' share of connect_timeo
     client_options options("10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4");
     options.connect_timeout = 2000ms;
     bench b(options);
-    b.start();
-    b.begin_round();
+    b.start_round();
     b.attempt();
     CHECK(b.pass() == 500ms);
     CHECK(b.next().kind == kind::abandon_attempt);
@@ -215,8 +215,7 @@ TEST_CASE(
     SECTION("a name that is not known") {
         options.hosts = "nowhere";
         bench b(options);
-        b.start();
-        b.begin_round();
+        b.start_round();
         CHECK(b.resolve() == 0);
         SECTION("yet") {
             b.now += 300ms;
@@ -236,8 +235,7 @@ TEST_CASE(
     }
     SECTION("nothing accepts") {
         bench b(options);
-        b.start();
-        b.begin_round();
+        b.start_round();
         b.attempt();
         b.refuse();
         b.now += 300ms;
@@ -249,8 +247,7 @@ TEST_CASE(
     }
     SECTION("nothing answers") {
         bench b(options);
-        b.start();
-        b.begin_round();
+        b.start_round();
         b.attempt();
         b.machine.accepted();
         b.now += 300ms;
@@ -267,8 +264,7 @@ TEST_CASE(
     }
     SECTION("nobody waits any more") {
         bench b(options);
-        b.start();
-        b.begin_round();
+        b.start_round();
         b.attempt();
         b.machine.expect_nothing();
         b.now += 300ms;
@@ -285,8 +281,7 @@ TEST_CASE(
 
 TEST_CASE("connector: names are looked up in each round, and all their addresses tried") {
     bench b("zk");
-    b.start();
-    b.begin_round();
+    b.start_round();
     CHECK(b.resolve() == 0);
     CHECK(b.waits());
     CHECK(b.machine.phase() == phase::resolving);
@@ -303,8 +298,7 @@ TEST_CASE("connector: names are looked up in each round, and all their addresses
 
 TEST_CASE("connector: a name without an answer does not delay what can be tried") {
     bench b("10.0.0.1,slow");
-    b.start();
-    b.begin_round();
+    b.start_round();
     CHECK(b.resolve() == 1);
     CHECK(b.attempt() == at("10.0.0.1"));
     b.refuse();
@@ -343,8 +337,7 @@ TEST_CASE("connector: a name without an answer does not delay what can be tried"
 
 TEST_CASE("connector: known addresses are used when a look-up is slow or fails") {
     bench b("zk");
-    b.start();
-    b.begin_round();
+    b.start_round();
     b.resolve();
     b.machine.resolved(0, "", {make_address("10.0.0.1")});
     b.attempt();
@@ -379,8 +372,7 @@ TEST_CASE("connector: known addresses are used when a look-up is slow or fails")
 
 TEST_CASE("connector: an address that is not its name's any more is not tried") {
     bench b("zk");
-    b.start();
-    b.begin_round();
+    b.start_round();
     b.resolve();
     b.machine.resolved(0, "", {make_address("10.0.0.1"), make_address("10.0.0.2")});
     b.attempt();
@@ -401,8 +393,7 @@ TEST_CASE("connector: an address that is not its name's any more is not tried") 
 
 TEST_CASE("connector: a known address is tried although others were, while a look-up is slow") {
     bench b("10.0.0.1,zk");
-    b.start();
-    b.begin_round();
+    b.start_round();
     CHECK(b.resolve() == 1);
     b.machine.resolved(1, "", {make_address("10.0.0.2")});
     if (b.attempt() == at("10.0.0.1")) {
@@ -423,8 +414,7 @@ TEST_CASE("connector: a known address is tried although others were, while a loo
 
 TEST_CASE("connector: a link-local address without an interface is no address") {
     bench b("[fe80::1]");
-    b.start();
-    b.begin_round();
+    b.start_round();
     CHECK(b.waits());
     CHECK(b.machine.phase() == phase::waiting);
     CHECK(b.machine.problems() ==
@@ -486,8 +476,7 @@ TEST_CASE(
 
 TEST_CASE("connector: the server that was given up waits for the others' names") {
     bench b("a,b");
-    b.start();
-    b.begin_round();
+    b.start_round();
     b.resolve();
     b.resolve();
     b.machine.resolved(0, "", {make_address("10.0.0.1")});
@@ -578,16 +567,14 @@ TEST_CASE("connector: stopped in any phase it wants nothing, and a late answer s
     b.now += 1h;
     CHECK(b.waits());
     CHECK(b.machine.deadline() == time_point::max());
-    b.start();
-    b.begin_round();
+    b.start_round();
     CHECK(b.resolve() == 1);
 }
 
 TEST_CASE("connector: while read-only it looks for a quorum, and goes there first") {
     client_options options("10.0.0.1,10.0.0.2,zk");
     bench b(options);
-    b.start();
-    b.begin_round();
+    b.start_round();
     b.resolve();
     b.machine.resolved(2, "", {make_address("10.0.0.3"), make_address("10.0.0.4")});
     auto current = b.attempt();
@@ -616,8 +603,7 @@ TEST_CASE("connector: while read-only it looks for a quorum, and goes there firs
 
 TEST_CASE("connector: it leaves once nothing is in flight, or tries again later") {
     bench b("10.0.0.1,10.0.0.2");
-    b.start();
-    b.begin_round();
+    b.start_round();
     auto current = b.attempt();
     b.machine.established(4s, true, b.now);
     REQUIRE(b.next().kind == kind::ask_servers);
@@ -647,8 +633,7 @@ TEST_CASE("hosts replaced: while idle the next connection uses them") {
     b.machine.replace(parse_hosts("10.0.0.2"), b.now);
     CHECK(b.waits());
     CHECK(b.machine.idle());
-    b.start();
-    b.begin_round();
+    b.start_round();
     CHECK(b.attempt() == at("10.0.0.2"));
 }
 
@@ -678,8 +663,7 @@ TEST_CASE("hosts replaced: without a connection they are tried at once") {
 
 TEST_CASE("hosts replaced: an attempt is abandoned, unless it may have succeeded") {
     bench b("10.0.0.1,10.0.0.9");
-    b.start();
-    b.begin_round();
+    b.start_round();
     auto old = b.attempt();
     b.machine.replace(parse_hosts("10.0.0.2,10.0.0.3"), b.now);
     CHECK(b.machine.next(b.now, true).kind == kind::wait);
@@ -714,8 +698,7 @@ TEST_CASE("hosts replaced: an attempt at a server of both lists goes on, and the
     const bool tls = GENERATE(false, true);
     if (tls)
         b.options.tls.emplace();
-    b.start();
-    b.begin_round();
+    b.start_round();
     const auto current = b.attempt();
     const std::string server = current.address().to_string();
     const auto due = b.machine.deadline();
@@ -745,8 +728,7 @@ TEST_CASE("hosts replaced: with TLS a server of another name is another one") {
     const bool tls = GENERATE(false, true);
     if (tls)
         b.options.tls.emplace();
-    b.start();
-    b.begin_round();
+    b.start_round();
     b.resolve();
     b.machine.resolved(0, "", {make_address("10.0.0.1")});
     b.attempt();
@@ -785,8 +767,7 @@ TEST_CASE("hosts replaced: by the same list, nothing changes") {
 
 TEST_CASE("hosts replaced: names are looked up first, and addresses of names in both lists known") {
     bench b("a,b");
-    b.start();
-    b.begin_round();
+    b.start_round();
     b.resolve();
     b.resolve();
     b.machine.resolved(0, "", {make_address("10.0.0.1")});
@@ -839,8 +820,7 @@ TEST_CASE("hosts replaced: names are looked up first, and addresses of names in 
 
 TEST_CASE("hosts replaced: one of a removed server's clients asks any, once the first is silent") {
     bench b("10.0.0.1,10.0.0.2");
-    b.start();
-    b.begin_round();
+    b.start_round();
     auto current = b.attempt();
     auto other = current == at("10.0.0.1") ? at("10.0.0.2") : at("10.0.0.1");
     b.machine.established(4s, false, b.now);
@@ -882,8 +862,7 @@ TEST_CASE("connector: keeps the problems of so many servers, and forgets them wh
     for (int i = 1; i <= 20; ++i)
         options.hosts += (i == 1 ? "10.0.0." : ",10.0.0.") + std::to_string(i);
     bench b(options);
-    b.start();
-    b.begin_round();
+    b.start_round();
     for (int i = 0; i < 19; ++i) {
         b.attempt();
         b.refuse();

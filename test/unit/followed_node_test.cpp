@@ -24,10 +24,10 @@ namespace {
 
 class follower final : public recipe_core {
 public:
-    explicit follower(port& p) : recipe_core(p, "follower", "/a"), told_of(p, "/a") {}
+    explicit follower(port& p) : recipe_core(p, "follower", "/a"), reports(p, "/a") {}
     std::string describe(const node_view& view) const { return view.present ? view.data : "none"; }
-    bool is_news(const node_view& view) const { return view.differs(told_of.last()); }
-    told<followed_node, std::string> told_of;
+    bool is_news(const node_view& view) const { return view.differs(reports.last()); }
+    change_reports<followed_node, std::string> reports;
 };
 
 struct result {
@@ -44,7 +44,7 @@ struct fixture {
         };
         any_handler<void(error_code, std::string)> handler =
             boost::asio::bind_cancellation_slot(r.cancel.slot(), keep);
-        start_telling(core, std::move(handler));
+        report_next(core, std::move(handler));
     }
 
     /// What was sent in this session, and shows this.
@@ -104,7 +104,7 @@ TEST_CASE(
         auto core = std::make_shared<follower>(p);
         left = core;
         any_handler<void(error_code, std::string)> handler = [core](error_code, std::string) {};
-        start_telling(core, std::move(handler));
+        report_next(core, std::move(handler));
         CHECK(p.asked() == "get /a");
         core.reset();
         CHECK_FALSE(left.expired());

@@ -31,7 +31,7 @@ struct fixture final : private hold_follower {
 
     void keep() {
         auto kept = [this](error_code ec) { answers.push_back(ec); };
-        node->keep("x", true, kept, no_deadline);
+        node->keep("x", true, kept, time_limit::for_ever());
         REQUIRE(p.asked() == "create /a");
     }
 

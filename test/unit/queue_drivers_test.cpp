@@ -38,34 +38,34 @@ struct fixture {
             p, shared, acknowledger, queue_consumer::wall_clock(), std::weak_ptr<session_view>());
     }
 
-    void put(result& r, bool no_wait = false, time_point deadline = time_point::max()) {
+    void put(result& r, bool no_wait = false, time_limit limit = time_limit::for_ever()) {
         queue_producer::put_call put;
         put.items.emplace_back("data");
         put.no_wait = no_wait;
         any_handler<void(error_code)> handler = [&r](error_code ec) { r.error = ec; };
-        put.call = make_call(p, producer->wake(), std::move(handler), deadline);
+        put.call = make_call(p, producer->wake(), std::move(handler), limit);
         producer->enqueue(std::move(put));
     }
 
-    void take(result& r, bool no_wait = false, time_point deadline = time_point::max()) {
+    void take(result& r, bool no_wait = false, time_limit limit = time_limit::for_ever()) {
         consumer_call call;
         call.no_wait = no_wait;
         any_handler<void(error_code, queue_item)> handler = [&r](error_code ec, queue_item item) {
             r.error = ec;
             r.item = std::move(item);
         };
-        call.result = make_call(p, consumer->wake(), std::move(handler), deadline);
+        call.result = make_call(p, consumer->wake(), std::move(handler), limit);
         consumer->enqueue(std::move(call));
     }
 
-    void consume(time_point deadline = time_point::max()) {
+    void consume(time_limit limit = time_limit::for_ever()) {
         consumer_call call;
         call.what = consumer_call::kind::consume;
         any_handler<void(error_code, queue_claim)> handler = [this](error_code ec, queue_claim c) {
             claim_error = ec;
             claim = std::move(c);
         };
-        call.result = make_call(p, consumer->wake(), std::move(handler), deadline);
+        call.result = make_call(p, consumer->wake(), std::move(handler), limit);
         consumer->enqueue(std::move(call));
     }
 
@@ -280,7 +280,7 @@ TEST_CASE("queue, put: a bounded queue counts first, and names the version of be
 TEST_CASE("queue, put: what was put after the deadline is deleted") {
     fixture f;
     result r;
-    f.put(r, false, f.p.now() + 1s);
+    f.put(r, false, 1s);
     f.open_ledger();
     f.p.advance(2s);
     f.p.front().results.resize(2);
@@ -536,7 +536,7 @@ TEST_CASE("queue: abandoned nodes are looked for by few of many clients") {
 TEST_CASE("queue, take: an item whose call has ended is put back") {
     fixture f;
     result r;
-    f.take(r, false, f.p.now() + 1s);
+    f.take(r, false, 1s);
     f.list_and_read();
     f.p.advance(2s);
     CHECK(r.error == errc::deadline_exceeded);
@@ -552,7 +552,7 @@ TEST_CASE("queue, take: an item whose call has ended is put back") {
 TEST_CASE("queue, take: putting back, whatever is lost on the way") {
     fixture f;
     result r;
-    f.take(r, false, f.p.now() + 1s);
+    f.take(r, false, 1s);
     f.list_and_read();
     f.p.advance(2s);
     f.commit();
@@ -599,7 +599,7 @@ TEST_CASE("queue, take: putting back, whatever is lost on the way") {
 TEST_CASE("queue, take: the log says if an item was perhaps deleted for nobody") {
     fixture f;
     result r;
-    f.take(r, false, f.p.now() + 1s);
+    f.take(r, false, 1s);
     f.list_and_read();
     f.p.advance(2s);
     f.p.answer(zk_errc::connection_loss);

@@ -30,7 +30,7 @@ task<> wait_driver(std::shared_ptr<barrier_impl> self,
     port& p = self->get_port();
     signal wake(p);
     watch_signal changed(wake);
-    waiting_call<> call(*self, std::move(handler), wake, limit.from(p.now()));
+    waiting_call<> call(*self, std::move(handler), wake, limit);
     session_signal session(p, wake);
     // The session whose server has what was seen before.
     std::uint64_t synced_in = 0;

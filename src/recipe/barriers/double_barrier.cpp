@@ -21,9 +21,9 @@ public:
           size(size_),
           options(std::move(options_)) {}
 
-    void enter(any_handler<void(error_code)> handler, time_point deadline) {
+    void enter(any_handler<void(error_code)> handler, time_limit limit) {
         if (of_page())
-            return enter_page(std::move(handler), deadline);
+            return enter_page(std::move(handler), limit);
         const bool going = seat && seat->phase != phase::inside && !seat->call->waiting();
         if (seat && seat->phase != phase::outside && seat->phase != phase::withdrawing && !going)
             return immediate_result<>(executor(), std::move(handler), errc::busy);
@@ -40,20 +40,20 @@ public:
         seat->entries = options.acl;
         seat->refuse_to_wait = !options.wait_for_next_round;
         seat->call =
-            std::make_unique<waiting_call<>>(*this, std::move(handler), room->wake(), deadline);
+            std::make_unique<waiting_call<>>(*this, std::move(handler), room->wake(), limit);
         room->add(seat);
     }
 
-    void leave(any_handler<void(error_code)> handler, time_point deadline) {
+    void leave(any_handler<void(error_code)> handler, time_limit limit) {
         if (of_page())
-            return leave_page(std::move(handler), deadline);
+            return leave_page(std::move(handler), limit);
         if (!seat || seat->phase != phase::inside) {
             bool busy = seat && seat->phase == phase::leaving && seat->call->waiting();
             return immediate_result<>(
                 executor(), std::move(handler), busy ? errc::busy : errc::not_a_member);
         }
         seat->call =
-            std::make_unique<waiting_call<>>(*this, std::move(handler), room->wake(), deadline);
+            std::make_unique<waiting_call<>>(*this, std::move(handler), room->wake(), limit);
         if (!get_port().alive(seat->generation)) {
             seat->phase = phase::outside;
             seat->finish(get_port().status().state == session_state::closed
@@ -99,7 +99,7 @@ public:
 private:
     bool of_page() const noexcept { return options.compatibility != compatibility::native; }
 
-    void enter_page(any_handler<void(error_code)> handler, time_point deadline) {
+    void enter_page(any_handler<void(error_code)> handler, time_limit limit) {
         if (page && (page->entering() || page->inside() || page->leaving()))
             return immediate_result<>(executor(), std::move(handler), errc::busy);
         page_member::settings where;
@@ -112,12 +112,12 @@ private:
         auto previous = std::move(page);
         page = std::make_shared<page_member>(get_port(), std::move(where));
         page->follow(previous);
-        page->enter(*this, std::move(handler), deadline);
+        page->enter(*this, std::move(handler), limit);
     }
 
-    void leave_page(any_handler<void(error_code)> handler, time_point deadline) {
+    void leave_page(any_handler<void(error_code)> handler, time_limit limit) {
         if (page && page->inside())
-            return page->leave(*this, std::move(handler), deadline);
+            return page->leave(*this, std::move(handler), limit);
         bool busy = page && page->leaving();
         immediate_result<>(executor(), std::move(handler), busy ? errc::busy : errc::not_a_member);
     }
@@ -154,12 +154,12 @@ std::uint64_t double_barrier::round() const noexcept {
 
 void double_barrier::start_enter(const impl_ptr& impl, time_limit limit, handler_of<> handler) {
     if (detail::can_start(impl, handler))
-        impl->enter(std::move(handler), limit.from(impl->get_port().now()));
+        impl->enter(std::move(handler), limit);
 }
 
 void double_barrier::start_leave(const impl_ptr& impl, time_limit limit, handler_of<> handler) {
     if (detail::can_start(impl, handler))
-        impl->leave(std::move(handler), limit.from(impl->get_port().now()));
+        impl->leave(std::move(handler), limit);
 }
 
 }  // namespace corozk

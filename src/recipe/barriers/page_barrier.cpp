@@ -45,15 +45,15 @@ void page_member::follow(const std::shared_ptr<page_member>& previous) {
 
 void page_member::enter(recipe_core& core,
                         any_handler<void(error_code)> handler,
-                        time_point deadline) {
-    call_ = std::make_unique<waiting_call<>>(core, std::move(handler), wake_, deadline);
+                        time_limit limit) {
+    call_ = std::make_unique<waiting_call<>>(core, std::move(handler), wake_, limit);
     nodes_.client.spawn(run_enter(shared_from_this()));
 }
 
 void page_member::leave(recipe_core& core,
                         any_handler<void(error_code)> handler,
-                        time_point deadline) {
-    call_ = std::make_unique<waiting_call<>>(core, std::move(handler), wake_, deadline);
+                        time_limit limit) {
+    call_ = std::make_unique<waiting_call<>>(core, std::move(handler), wake_, limit);
     phase_ = phase::leaving;
     nodes_.client.spawn(run_leave(shared_from_this()));
 }

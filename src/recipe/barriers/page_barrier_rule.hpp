@@ -19,7 +19,7 @@ namespace corozk::detail {
 //
 //   * `ready` without any member is a remnant of a round whose members died inside: one who enters
 //     deletes it, before its own node exists. That harms nobody: members are counted before they
-//     wait for `ready`, and hear of its creation although it is deleted.
+//     wait for `ready`, and get the event of its creation although it is deleted.
 //   * `ready` is deleted before the own node, so that it is gone when the round is over, even if
 //     others create it again because they count late.
 //   * A member uses one name in all sessions until it is inside, so that it counts once.

@@ -13,7 +13,8 @@ void start(const std::shared_ptr<detail::cache_core>& impl,
            detail::any_handler<void(error_code, State)> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
-    auto pending = detail::make_call(impl->get_port(), impl->wake(), std::move(handler));
+    std::unique_ptr<detail::pending_call<State>> pending =
+        std::make_unique<detail::waiting_call<State>>(*impl, std::move(handler), impl->wake());
     pending->ahead_of_copies();
     detail::cache_states::call_type call;
     call.result = std::move(pending);

@@ -36,7 +36,6 @@ void cache_core::start() {
 void cache_core::stop() noexcept {
     recipe_core::stop();
     copy_.reset();
-    states_.end(boost::asio::error::operation_aborted);
     wake_.set();
 }
 
@@ -107,6 +106,7 @@ task<> cache_core::run(std::shared_ptr<cache_core> self) {
     co_await self->work();
     self->watch_.disarm();
     self->copy_.reset();
+    self->states_.end();
     co_await self->forget_all();
 }
 
@@ -142,19 +142,14 @@ task<> cache_core::work() {
     read_again(add(scope_.root, 0));
     std::uint64_t synced = 0;  // the connection on which everything was read
     for (;;) {
-        if (stopped())
-            co_return;
         const session_status& status = port_.status();
-        if (status.state == session_state::closed) {
-            states_.end(errc::closed);
+        if (stopped() || status.state == session_state::closed)
             co_return;
-        }
         bool connected =
             status.state == session_state::connected || status.state == session_state::read_only;
         if (connected && (behind_ || synced != status.revision)) {
             synced = status.revision;
             behind_ = false;
-            resyncing_ = true;
             co_await mark_all();
             if (co_await watch_tree())
                 continue;
@@ -208,11 +203,10 @@ void cache_core::begin_round() {
 }
 
 void cache_core::end_round() {
-    resyncing_ = false;
     publish();
     if (copy_)
         copy_->end_round();
-    states_.tell();
+    states_.report();
 }
 
 }  // namespace corozk::detail

@@ -53,7 +53,7 @@ namespace corozk::detail {
 ///   8. No step takes long, however many nodes there are. What concerns many is done in pieces by
 ///      the driver, between which events are applied: a listing is compared with the copy
 ///      (`round_.listings`), and the descendants of a node that is gone are removed
-///      (`round_.doomed`). What was added since such work began is none of its business
+///      (`round_.doomed`). What was added since such work began is not affected
 ///      (`entry::since`), and a round does not end before it is done.
 class cache_core final : public recipe_core, public std::enable_shared_from_this<cache_core> {
 public:
@@ -167,7 +167,7 @@ private:
     task<> settle_children(reading& r);
     void adopt(reading& r, name_list names);
     task<> look(std::string path);
-    bool is_current(const reading& r);
+    bool has_answer(const reading& r, error_code& ec);
     void read_again(entry& e);
     task<> mark_all();
     void begin_round();
@@ -225,8 +225,7 @@ private:
     std::optional<local_copy> copy_;  ///< while the driver runs
     bool changed_ = true;             ///< since the last publication
     bool behind_ = true;              ///< everything must be read again
-    bool resyncing_ = true;
-    error_code refusal_;  ///< why the root cannot be read
+    error_code refusal_;              ///< why the root cannot be read
     cache_states states_;
 };
 

@@ -33,17 +33,13 @@ void cache_states::publish(bool exists, std::shared_ptr<const node_map> nodes) {
     latest_.exists = exists;
     latest_.nodes = std::move(nodes);
     settle();
-    tell();
+    report();
 }
 
 bool cache_states::add(call_type call) {
-    if (ended_) {
-        call.result.fail(ended_);
-        return false;
-    }
     std::erase_if(calls_, [](const call_type& c) { return !c.waiting(); });
     calls_.push_back(std::move(call));
-    tell();
+    report();
     return !calls_.empty();
 }
 
@@ -52,16 +48,16 @@ void cache_states::settle() {
         return;
     using approximate = std::chrono::duration<long double, std::milli>;
     const time_point now = port_.now();
-    if (std::exchange(told_, false))
+    if (std::exchange(reported_, false))
         latest_by_ = time_limit(approximate(quiet_) * 10).from(now);
     if (now < latest_by_)
         port_.start_timer(*this, std::min(time_limit(quiet_).from(now), latest_by_));
     else
-        timer_node::cancel();  // overdue: `tell` tells it, or the next call is told at once
+        timer_node::cancel();  // overdue: reported now, or to the next call at once
 }
 
 /// Not with a state before a change by this client, or before it has settled.
-void cache_states::tell() {
+void cache_states::report() {
     if (none() || (copy_ && copy_->owes()) || !settled())
         return;
     auto ready =
@@ -70,23 +66,13 @@ void cache_states::tell() {
         if (!call.waiting())
             continue;
         call.complete(latest_);
-        told_ = true;
+        reported_ = true;
     }
-}
-
-void cache_states::end(error_code reason) {
-    ended_ = reason;
-    timer_node::cancel();
-    fail_all(reason);
 }
 
 void cache_states::fail_all(error_code reason) {
-    auto calls = std::move(calls_);
-    calls_.clear();
-    for (call_type& call : calls) {
-        if (call.waiting())
-            call.result.fail(reason);
-    }
+    for (call_type& call : std::exchange(calls_, {}))
+        call.result.fail(reason);
 }
 
 }  // namespace corozk::detail

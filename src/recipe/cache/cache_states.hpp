@@ -17,7 +17,7 @@ namespace corozk::detail {
 /// For a cache of depth 0.
 node_state to_node(const tree_state& state);
 
-/// The states that users are told, and their calls, which wait for one.
+/// The states that are reported to users, whose calls wait for one.
 class cache_states final : private timer_node {
 public:
     struct call_type {
@@ -28,8 +28,8 @@ public:
         void complete(const tree_state& state);
     };
 
-    /// @param quiet how long no other state must have followed one that is told
-    /// @param copy  while it owes something, no state is told
+    /// @param quiet a state is reported once no other one has followed for so long
+    /// @param copy  while it owes something, no state is reported
     cache_states(port& p, std::chrono::milliseconds quiet, const std::optional<local_copy>& copy)
         : port_(p), quiet_(quiet), copy_(copy) {}
 
@@ -38,21 +38,23 @@ public:
 
     void publish(bool exists, std::shared_ptr<const node_map> nodes);
 
-    /// @return whether the call waits
+    /// @param call ends by itself when no state will follow
+    /// @return whether it waits
     bool add(call_type call);
 
-    /// Completes calls that may be told the state.
-    void tell();
+    /// Completes the calls that wait for this state.
+    void report();
 
-    /// No other state will follow: ends all calls, and those that are added later.
-    void end(error_code reason);
     void fail_all(error_code reason);
+
+    /// No other state will follow.
+    void end() noexcept { timer_node::cancel(); }
 
     /// The object is destroyed.
     void forget() { latest_ = tree_state(); }
 
 private:
-    void expired() noexcept override { tell(); }
+    void expired() noexcept override { report(); }
     void settle();
     bool settled() const noexcept { return !armed(); }
 
@@ -60,10 +62,9 @@ private:
     const std::chrono::milliseconds quiet_;
     const std::optional<local_copy>& copy_;
     tree_state latest_;
-    bool told_ = true;        ///< no state since the last one that somebody was told
-    time_point latest_by_{};  ///< when the first one since then must be told
+    bool reported_ = true;    ///< the latest state, or none has followed since
+    time_point latest_by_{};  ///< when the first one since then must be reported
     std::vector<call_type> calls_;
-    error_code ended_;
 };
 
 }  // namespace corozk::detail

@@ -120,26 +120,27 @@ task<> cache_core::read_some() {
         co_await look(r->of->path);
 }
 
-/// Whether the entry is still the one that was read. If not, and if the node was re-created, the
-/// watches of the reads are set at the server.
-bool cache_core::is_current(const reading& r) {
-    if (!r.of->removed && !is_doomed(*r.of))
+/// Deals with a node that is missing, a read that has to be repeated, and an entry that was removed:
+/// if its node was re-created, the watches of the reads are set at the server.
+/// @return whether none of these was the case
+bool cache_core::has_answer(const reading& r, error_code& ec) {
+    entry& e = *r.of;
+    if (e.removed || is_doomed(e))
+        forget_watches(e);
+    else if (ec == zk_errc::no_node)
+        remove_missing(e);
+    else if (retry(port_).again(ec))
+        read_again(e);
+    else
         return true;
-    forget_watches(*r.of);
     return false;
 }
 
 task<> cache_core::settle(reading& r) {
     error_code ec = co_await r.get;
-    if (!is_current(r))
+    if (!has_answer(r, ec) || ec == errc::closed)
         co_return;
     entry& e = *r.of;
-    if (ec == zk_errc::no_node)
-        co_return remove_missing(e);
-    if (retry(port_).again(ec))
-        co_return read_again(e);
-    if (ec == errc::closed)
-        co_return;
     if (e.path == scope_.root) {
         refusal_ = ec;
         if (ec)
@@ -187,14 +188,7 @@ task<> cache_core::settle(reading& r) {
 
 task<> cache_core::settle_children(reading& r) {
     error_code ec = co_await r.children;
-    if (!is_current(r))
-        co_return;
-    entry& e = *r.of;
-    if (ec == zk_errc::no_node)
-        co_return remove_missing(e);
-    if (retry(port_).again(ec))
-        co_return read_again(e);
-    if (!ec)
+    if (has_answer(r, ec) && !ec)
         adopt(r, std::move(r.children.names));
 }
 
@@ -208,10 +202,10 @@ void cache_core::adopt(reading& r, name_list names) {
         round_.listings.push_back(std::move(l));
 }
 
-/// What a `get` does not tell of a node that may not be read, or is missing: `exists` needs no
-/// permission before ZooKeeper 3.9.3, and sets a watch. (Servers of 2024 and later send the event only to clients that may
-/// read the node. But then a watch that was left by an earlier read is known again, so that it is
-/// removed in the end.)
+/// What a `get` does not show of a node that may not be read, or is missing: `exists` needs no
+/// permission before ZooKeeper 3.9.3, and sets a watch. (Servers of 2024 and later send the event
+/// only to clients that may read the node. But then a watch that was left by an earlier read is
+/// known again, so that it is removed in the end.)
 task<> cache_core::look(std::string path) {
     entry_ptr e(find(path));
     if (!e || e->stale)
@@ -388,7 +382,7 @@ cache_core::progress cache_core::adopt_some(listing& l, std::size_t count) {
         l.heap.pop_back();
         l.last = path;
         if (entry* known = find(path)) {
-            // Perhaps another one, which is readable. No watch tells.
+            // Perhaps another one, which is readable. No watch would report that.
             if (known->unread && !known->stale)
                 read_again(*known);
         } else if (selects(path)) {

@@ -98,7 +98,8 @@ void basic_configuration::start_next(const impl_ptr& impl,
                                      handler_of<configuration_version> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
-    auto call = detail::make_call(impl->get_port(), impl->wake(), std::move(handler));
+    auto call = std::make_unique<detail::configuration_core::call_type>(
+        *impl, std::move(handler), impl->wake());
     call->ahead_of_copies();
     impl->next(seen, std::move(call));
 }

@@ -5,7 +5,6 @@
 #include "driver/request.hpp"
 #include "operation/path.hpp"
 #include "recipe/configuration/rule.hpp"
-#include "recipe/toolkit/pending_call.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/retry.hpp"
 #include <corozk/recipe/configuration.hpp>
@@ -43,7 +42,7 @@ private:
 class configuration_core final : public recipe_core,
                                  public std::enable_shared_from_this<configuration_core> {
 public:
-    using call_type = pending_call<configuration_version>;
+    using call_type = waiting_call<configuration_version>;
 
     configuration_core(port& p,
                        std::string path,
@@ -126,7 +125,6 @@ private:
     configuration_layout layout_;
     std::optional<local_copy> copy_;  ///< while the reader runs
     std::uint64_t reading_in_ = 0;    ///< the session whose server has caught up
-    error_code ended_;
     configuration_version latest_;
     bool one_by_one_ = false;  ///< the servers have no multi-read (ZooKeeper before 3.6)
     bool followed_ = false;    ///< `next` was called; before, only own versions are read

@@ -40,7 +40,7 @@ task<> configuration_core::run_writer(std::shared_ptr<configuration_core> self,
                                       configuration_parts parts,
                                       any_handler<void(error_code)> handler) {
     signal wake(self->port_);
-    pending_call<> call(self->port_, wake, std::move(handler), no_deadline);
+    pending_call<> call(self->port_, wake, std::move(handler));
     if (error_code problem = self->problem_of(parts)) {
         call.fail(problem);
         co_return;

@@ -19,8 +19,6 @@ constexpr auto every_level = std::numeric_limits<std::size_t>::max();
 }  // namespace
 
 void configuration_core::next(std::uint64_t seen, std::unique_ptr<call_type> call) {
-    if (ended_)
-        return call->fail(ended_);
     std::erase_if(calls_, [](const auto& c) { return !c.call->waiting(); });
     calls_.push_back({seen, std::move(call)});
     followed_ = true;
@@ -33,15 +31,12 @@ void configuration_core::stop() noexcept {
     recipe_core::stop();
     if (copy_)
         copy_->retire();
-    fail_all(boost::asio::error::operation_aborted);
     wake_.set();
 }
 
 void configuration_core::fail_all(error_code ec) {
-    for (auto& [seen, call] : std::exchange(calls_, {})) {
-        if (call->waiting())
-            call->fail(ec);
-    }
+    for (auto& [seen, call] : std::exchange(calls_, {}))
+        call->fail(ec);
 }
 
 /// Not with a version before a change by this client.
@@ -50,10 +45,8 @@ void configuration_core::answer_calls() {
         return;
     auto ready =
         take_if(calls_, [this](const waiting_reader& r) { return r.seen != latest_.revision; });
-    for (auto& [seen, call] : ready) {
-        if (call->waiting())
-            call->complete(error_code(), latest_);
-    }
+    for (auto& [seen, call] : ready)
+        call->complete(error_code(), latest_);
 }
 
 /// After a new call or a publication, readers get the present version and none older.
@@ -96,14 +89,9 @@ task<> configuration_core::read_versions() {
     std::uint64_t synced = 0;
     bool whole = true;  // the first time
     for (;;) {
-        if (stopped())
-            break;
         const session_status status = port_.status();
-        if (status.state == session_state::closed) {
-            ended_ = errc::closed;
-            fail_all(ended_);
+        if (stopped() || status.state == session_state::closed)
             break;
-        }
         if (status.state != session_state::connected && status.state != session_state::read_only) {
             co_await wake_.wait();
             continue;

@@ -8,11 +8,15 @@
 
 namespace corozk::detail {
 
-task<> guarded_commit(port& p,
+namespace {
+
+using commit_results = std::vector<transaction_result>;
+
+task<> commit_if_held(port& p,
                       std::vector<std::shared_ptr<owned>> held,
                       transaction steps,
-                      user_call<std::vector<transaction_result>> call) {
-    auto shared = cancellable(std::move(call), stops_waiting);
+                      any_handler<void(error_code, commit_results)> handler) {
+    auto shared = cancellable(user_call<commit_results>(p, std::move(handler)), stops_waiting);
     // As the server compares names, it cannot detect a node that was re-created by another client.
     bool valid = std::all_of(held.begin(), held.end(), [](const auto& o) { return o->valid(); });
     if (!valid) {
@@ -35,7 +39,7 @@ task<> guarded_commit(port& p,
     error_code ec = co_await multi;
     if (ec == zk_errc::session_expired && multi.sent_in == 0)
         ec = errc::ownership_lost;
-    std::vector<transaction_result> results = std::move(multi.results);
+    commit_results results = std::move(multi.results);
     for (std::size_t i = 0; i < checks && !results.empty(); ++i) {
         if (ec && results.front().error == zk_errc::no_node)
             ec = errc::ownership_lost;
@@ -44,8 +48,10 @@ task<> guarded_commit(port& p,
     shared->complete(ec, std::move(results));
 }
 
-task<> synced_read(port& p, std::string path, user_call<node_data> call) {
-    auto shared = cancellable(std::move(call), any_cancellation);
+task<> read_behind_sync(port& p,
+                        std::string path,
+                        any_handler<void(error_code, node_data)> handler) {
+    auto shared = cancellable(user_call<node_data>(p, std::move(handler)), any_cancellation);
     if (const char* problem = path_problem(path)) {
         shared->fail(p.reject(errc::bad_path, "get: path \"", path, "\" ", problem));
         co_return;
@@ -56,6 +62,19 @@ task<> synced_read(port& p, std::string path, user_call<node_data> call) {
     result.data = std::move(get.answer);
     result.stat = get.record;
     shared->complete(ec, std::move(result));
+}
+
+}  // namespace
+
+void guarded_commit(std::vector<std::shared_ptr<owned>> held,
+                    transaction steps,
+                    any_handler<void(error_code, commit_results)> handler) {
+    port& p = held.front()->owner_port();
+    p.spawn(commit_if_held(p, std::move(held), std::move(steps), std::move(handler)));
+}
+
+void synced_read(port& p, std::string path, any_handler<void(error_code, node_data)> handler) {
+    p.spawn(read_behind_sync(p, std::move(path), std::move(handler)));
 }
 
 }  // namespace corozk::detail

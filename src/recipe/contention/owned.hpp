@@ -70,14 +70,13 @@ private:
     bool given_back_ = false;
 };
 
-/// A transaction that is not sent if this client knows that one of `held` is lost, and not applied
-/// by the server if one of their nodes was deleted or their session has ended.
-task<> guarded_commit(port& p,
-                      std::vector<std::shared_ptr<owned>> held,
-                      transaction steps,
-                      user_call<std::vector<transaction_result>> call);
+/// Starts a transaction that is not sent if this client knows that one of `held` (at least one) is
+/// lost, and not applied by the server if one of their nodes was deleted or their session has ended.
+void guarded_commit(std::vector<std::shared_ptr<owned>> held,
+                    transaction steps,
+                    any_handler<void(error_code, std::vector<transaction_result>)> handler);
 
-/// A read that sees everything that any client has written before its start.
-task<> synced_read(port& p, std::string path, user_call<node_data> call);
+/// Starts a read that sees everything that any client has written before.
+void synced_read(port& p, std::string path, any_handler<void(error_code, node_data)> handler);
 
 }  // namespace corozk::detail

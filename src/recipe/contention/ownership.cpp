@@ -44,63 +44,49 @@ std::int64_t ownership::fencing_token() const noexcept {
 
 namespace {
 
-/// The call of a handler; if nothing is owned, completes the handler and returns an empty call.
+/// Whether anything is owned; if not, completes the handler.
 template <class... Values>
-user_call<Values...> call_of(const std::shared_ptr<owned>& impl,
-                             const boost::asio::any_io_executor& executor,
-                             any_handler<void(error_code, Values...)> handler) {
-    if (impl)
-        return user_call<Values...>(impl->owner_port(), std::move(handler));
-    immediate_result<Values...>(executor, std::move(handler), errc::ownership_lost, Values()...);
-    return {};
-}
-
-template <class... Values>
-user_call<Values...> call_of(const callee<holder, std::shared_ptr<owned>>& of,
-                             any_handler<void(error_code, Values...)> handler) {
-    return call_of(of.impl, of.owner.executor, std::move(handler));
+bool is_owned(const std::shared_ptr<owned>& impl,
+              const boost::asio::any_io_executor& executor,
+              any_handler<void(error_code, Values...)>& handler) {
+    if (!impl)
+        immediate_result<Values...>(
+            executor, std::move(handler), errc::ownership_lost, Values()...);
+    return impl != nullptr;
 }
 
 }  // namespace
 
 void ownership::start_wait_lost(const callee& of,
                                 any_handler<void(error_code, error_code)> handler) {
-    if (auto call = call_of(of, std::move(handler)); call.waiting())
-        of.impl->wait_lost(std::move(call));
+    if (is_owned(of.impl, of.owner.executor, handler))
+        of.impl->wait_lost(user_call<error_code>(of.impl->owner_port(), std::move(handler)));
 }
 
-void ownership::start_wait_release_requested(const callee& of,
-                                             any_handler<void(error_code)> handler) {
-    if (auto call = call_of(of, std::move(handler)); call.waiting())
-        of.impl->wait_release_requested(std::move(call));
+void ownership::start_wait_release_requested(const callee& of, handler_of<> handler) {
+    if (is_owned(of.impl, of.owner.executor, handler))
+        of.impl->wait_release_requested(user_call<>(of.impl->owner_port(), std::move(handler)));
 }
 
 void ownership::start_release(const std::shared_ptr<ownership>& held, handler_of<> handler) {
     owned_ptr impl = std::move(held->impl_);
-    if (auto call = call_of(impl, held->get_executor(), std::move(handler)); call.waiting())
-        impl->release(std::move(call));
+    if (is_owned(impl, held->get_executor(), handler))
+        impl->release(user_call<>(impl->owner_port(), std::move(handler)));
 }
 
 void ownership::start_commit(
     const callee& of,
     transaction steps,
     any_handler<void(error_code, std::vector<transaction_result>)> handler) {
-    auto call = call_of(of, std::move(handler));
-    if (!call.waiting())
-        return;
-    port& p = of.impl->owner_port();
-    std::vector<owned_ptr> held{of.impl};
-    p.spawn(guarded_commit(p, std::move(held), std::move(steps), std::move(call)));
+    if (is_owned(of.impl, of.owner.executor, handler))
+        guarded_commit({of.impl}, std::move(steps), std::move(handler));
 }
 
 void ownership::start_read(const callee& of,
                            std::string path,
                            any_handler<void(error_code, node_data)> handler) {
-    auto call = call_of(of, std::move(handler));
-    if (!call.waiting())
-        return;
-    port& p = of.impl->owner_port();
-    p.spawn(synced_read(p, std::move(path), std::move(call)));
+    if (is_owned(of.impl, of.owner.executor, handler))
+        synced_read(of.impl->owner_port(), std::move(path), std::move(handler));
 }
 
 }  // namespace corozk

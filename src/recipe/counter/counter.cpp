@@ -66,7 +66,7 @@ public:
 
     counter_impl(port& p, std::string path, counter_options options)
         : recipe_core(p, "counter", path),
-          told_of(p, std::move(path)),
+          reports(p, std::move(path)),
           wake_(p),
           options_(std::move(options)),
           format_(format_of(options_.compatibility, options_.bits)),
@@ -90,7 +90,7 @@ public:
         fail_all(current_, boost::asio::error::operation_aborted);
         waiting_.clear();
         wake_.set();
-        told_of.forget();
+        reports.forget();
     }
 
     bool has_format() const noexcept { return format_.has_value(); }
@@ -98,17 +98,17 @@ public:
         return reject(errc::bad_option, "bits must be 64, or 32 with compatibility::curator");
     }
 
-    // What `next` tells.
+    // What `next` reports.
     std::int64_t describe(const node_view& node) const {
         const auto record = parse(node);
         return record ? record->value : 0;
     }
-    bool is_news(const node_view& node) const { return describe(node) != describe(told_of.last()); }
+    bool is_news(const node_view& node) const { return describe(node) != describe(reports.last()); }
     error_code problem(const node_view& node) const {
         return parse(node) ? error_code() : make_error_code(errc::foreign_data);
     }
 
-    told<followed_node, std::int64_t> told_of;
+    change_reports<followed_node, std::int64_t> reports;
 
 private:
     std::optional<counter_record> parse(const node_view& node) const {
@@ -463,7 +463,7 @@ void counter::start_next(const impl_ptr& impl, value_handler handler) {
         return;
     if (!impl->has_format())
         return detail::refuse(impl, std::move(handler), impl->reject_format());
-    detail::start_telling(impl, std::move(handler));
+    detail::report_next(impl, std::move(handler));
 }
 
 }  // namespace corozk

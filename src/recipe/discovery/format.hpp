@@ -26,7 +26,7 @@ namespace corozk::detail {
 //     update after a lost response is not a difference.
 //   * Unknown fields are ignored; `enabled` is written only if false, as Curator before 2.11 rejects
 //     fields that it does not know. Missing fields have the values that Curator gives them.
-//   * What is no instance is skipped and told: by name in a `service_state`, and in the log once per
+//   * What is no instance is skipped and reported: by name in a `service_state`, and in the log once per
 //     change. It ends nothing. Data is parsed up to a size and a depth.
 //   * An instance is known by its service and its node's name, not by the name and the id in its data:
 //     two whose data has the same id are two, and what is done to one that was found concerns its node.
@@ -63,7 +63,7 @@ std::optional<std::string> instance_path(service_format format,
 /// The node of an instance by its id, or by the node's name itself.
 std::string instance_node(service_format format, std::string_view id);
 
-/// Whether a service's child with this name stands for an instance. Others are none of its business.
+/// Whether a service's child with this name is an instance. Others are ignored.
 bool is_instance_node(service_format format, std::string_view node);
 
 /// The instances of a service by node name, parsed once per change of a node.

@@ -169,14 +169,13 @@ void service_discovery::start_register(const impl_ptr& impl,
     if (!detail::can_write(impl, instance, path, data, handler))
         return;
     detail::port& p = impl->get_port();
-    const auto deadline = limit.from(p.now());
     if (instance.type != service_type::dynamic) {
-        p.spawn(detail::serve_until(impl,
-                                    std::move(handler),
-                                    deadline,
-                                    &detail::register_static,
-                                    std::move(*path),
-                                    std::move(data)));
+        p.spawn(detail::serve_for(impl,
+                                  std::move(handler),
+                                  limit,
+                                  &detail::register_static,
+                                  std::move(*path),
+                                  std::move(data)));
         return;
     }
     detail::kept_node_kind kind{.waits_for_any = true};
@@ -184,7 +183,7 @@ void service_discovery::start_register(const impl_ptr& impl,
     if (impl->options.format == service_format::server_set)
         kind.parents = create_mode::persistent;
     impl->kept.at(p, *path, impl->options.acl, kind)
-        .keep(std::move(data), impl->options.wait_for_predecessor, std::move(handler), deadline);
+        .keep(std::move(data), impl->options.wait_for_predecessor, std::move(handler), limit);
 }
 
 void service_discovery::start_update(const impl_ptr& impl,

@@ -104,10 +104,10 @@ task<error_code> find_available(service_provider_impl& self,
 
 task<> choose_instance(std::shared_ptr<service_provider_impl> self,
                        any_handler<void(error_code, service_instance)> handler,
-                       time_point deadline,
+                       time_limit limit,
                        bool try_only) {
     signal wake(self->get_port());
-    waiting_call<service_instance> call(*self, std::move(handler), wake, deadline);
+    waiting_call<service_instance> call(*self, std::move(handler), wake, limit);
     call.ahead_of_copies();
     std::vector<candidate> found;
     error_code ec = co_await find_available(*self, call, wake, try_only, false, found);
@@ -193,10 +193,10 @@ private:
 
 task<> find_endpoints(std::shared_ptr<service_provider_impl> self,
                       any_handler<void(error_code, service_endpoints)> handler,
-                      time_point deadline) {
+                      time_limit limit) {
     port& p = self->get_port();
     signal wake(p);
-    waiting_call<service_endpoints> call(*self, std::move(handler), wake, deadline);
+    waiting_call<service_endpoints> call(*self, std::move(handler), wake, limit);
     call.ahead_of_copies();
     std::vector<candidate> found;
     error_code ec = co_await find_available(*self, call, wake, false, true, found);
@@ -260,19 +260,13 @@ void service_provider::start_choose(const impl_ptr& impl,
                                     time_limit limit,
                                     bool try_only,
                                     handler_of<service_instance> handler) {
-    if (!detail::usable_at_path(impl, handler))
-        return;
-    detail::port& p = impl->get_port();
-    p.spawn(detail::choose_instance(impl, std::move(handler), limit.from(p.now()), try_only));
+    detail::run_at_path(impl, std::move(handler), &detail::choose_instance, limit, try_only);
 }
 
 void service_provider::start_endpoints(const impl_ptr& impl,
                                        time_limit limit,
                                        handler_of<service_endpoints> handler) {
-    if (!detail::usable_at_path(impl, handler))
-        return;
-    detail::port& p = impl->get_port();
-    p.spawn(detail::find_endpoints(impl, std::move(handler), limit.from(p.now())));
+    detail::run_at_path(impl, std::move(handler), &detail::find_endpoints, limit);
 }
 
 }  // namespace corozk

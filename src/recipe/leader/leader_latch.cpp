@@ -6,10 +6,8 @@
 #include "recipe/leader/leader_latch_rule.hpp"
 #include "recipe/toolkit/inner_call.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
+#include "recipe/toolkit/waiting_calls.hpp"
 #include <corozk/recipe/leader_latch.hpp>
-
-#include <list>
-#include <type_traits>
 
 namespace corozk {
 
@@ -25,7 +23,7 @@ public:
         if (stopped())
             return;
         wanted_ = true;
-        end_calls(close_calls_, boost::asio::error::operation_aborted);
+        close_calls_.complete(boost::asio::error::operation_aborted);
         // Supersedes earlier decisions, even if the driver has not seen them yet.
         fatal_ = error_code();
         if (status_.state == latch_state::idle)
@@ -46,7 +44,7 @@ public:
     bool leads() const noexcept { return term.valid(); }
     const latch_status& status() const noexcept { return status_; }
 
-    void wait_leadership(time_point deadline, any_handler<void(error_code, std::int64_t)> handler) {
+    void wait_leadership(time_limit limit, any_handler<void(error_code, std::int64_t)> handler) {
         if (leads())
             return immediate_result<std::int64_t>(
                 executor(), std::move(handler), error_code(), term.fencing_token());
@@ -59,7 +57,7 @@ public:
                 why = errc::not_a_member;
             return immediate_result<std::int64_t>(executor(), std::move(handler), why, 0);
         }
-        leadership_calls_.emplace_back(*this, std::move(handler), wake_, deadline);
+        leadership_calls_.add(*this, std::move(handler), wake_, limit);
     }
 
     void wait_changed(std::uint64_t seen, any_handler<void(error_code, latch_status)> handler) {
@@ -70,16 +68,14 @@ public:
         if (!running_ && get_port().status().state == session_state::closed)
             return immediate_result<latch_status>(
                 executor(), std::move(handler), errc::closed, latch_status());
-        std::erase_if(changed_calls_, [](const auto& call) { return !call.waiting(); });
-        changed_calls_.emplace_back(*this, std::move(handler), wake_);
-        changed_calls_.back().ahead_of_copies();
+        changed_calls_.add(*this, std::move(handler), wake_).ahead_of_copies();
     }
 
     void resign(any_handler<void(error_code)> handler) {
         if (!leads() || !wanted_)
             return immediate_result<>(executor(), std::move(handler), errc::ownership_lost);
         resigning_ = true;
-        resign_calls_.emplace_back(*this, std::move(handler), wake_);
+        resign_calls_.add(*this, std::move(handler), wake_);
         wake_.set();
     }
 
@@ -87,7 +83,7 @@ public:
         if (!running_)
             return immediate_result<>(executor(), std::move(handler), error_code());
         wanted_ = false;
-        close_calls_.emplace_back(*this, std::move(handler), wake_);
+        close_calls_.add(*this, std::move(handler), wake_);
         fail_leadership(errc::not_a_member);
         wake_.set();
     }
@@ -96,23 +92,20 @@ public:
     ownership term;
 
 private:
-    template <class... Values>
-    using calls = std::list<waiting_call<Values...>>;
-
     void become(latch_state state, error_code reason) {
         status_.state = state;
         status_.reason = reason;
         status_.fencing_token = state == latch_state::leader ? term.fencing_token() : 0;
         ++status_.revision;
-        end_calls(changed_calls_, error_code(), status_);
+        changed_calls_.complete(error_code(), status_);
     }
 
-    void fail_leadership(error_code reason) { end_calls(leadership_calls_, reason, 0); }
+    void fail_leadership(error_code reason) { leadership_calls_.complete(reason, 0); }
 
     void lead(ownership held) {
         term = std::move(held);
         become(latch_state::leader, error_code());
-        end_calls(leadership_calls_, error_code(), term.fencing_token());
+        leadership_calls_.complete(error_code(), term.fencing_token());
     }
 
     /// After a permanent error.
@@ -122,18 +115,9 @@ private:
         fail_leadership(reason);
     }
 
-    template <class... Values>
-    static void end_calls(calls<Values...>& ended,
-                          error_code ec,
-                          const std::type_identity_t<Values>&... values) {
-        for (auto& call : ended)
-            call.complete(ec, values...);
-        ended.clear();
-    }
-
     void end_resignation(error_code ec) {
         resigning_ = false;
-        end_calls(resign_calls_, ec);
+        resign_calls_.complete(ec);
     }
 
     /// Starts a candidacy. @return null with `error` set if that can never succeed
@@ -154,11 +138,11 @@ private:
     bool running_ = false;
     bool resigning_ = false;
     error_code fatal_;
-    calls<std::int64_t> leadership_calls_;
-    calls<latch_status> changed_calls_;
-    calls<> resign_calls_;
-    calls<> ending_calls_;  ///< of the term that is being released
-    calls<> close_calls_;
+    waiting_calls<std::int64_t> leadership_calls_;
+    waiting_calls<latch_status> changed_calls_;
+    waiting_calls<> resign_calls_;
+    waiting_calls<> ending_calls_;  ///< of the term that is being released
+    waiting_calls<> close_calls_;
 };
 
 task<> latch_core::run(std::shared_ptr<latch_core> self) {
@@ -170,7 +154,6 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
     std::unique_ptr<inner_call<error_code>> loss;
     std::unique_ptr<inner_call<>> release;
     for (;;) {
-        std::erase_if(me.leadership_calls_, [](const auto& call) { return !call.waiting(); });
         if (p.status().state == session_state::closed && me.wanted_)
             me.give_up(errc::closed);
         if (candidacy && candidacy->done() && candidacy->error()) {
@@ -182,7 +165,7 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
         if (failed && failed->gone())
             failed.reset();
         if (release && release->done()) {
-            end_calls(me.ending_calls_, release->error());
+            me.ending_calls_.complete(release->error());
             release.reset();
         }
         latch_view view;
@@ -238,7 +221,7 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
             case latch_step::release:
                 // From here on resignation refers to the next term.
                 me.resigning_ = false;
-                me.ending_calls_.splice(me.ending_calls_.end(), me.resign_calls_);
+                me.ending_calls_.take(me.resign_calls_);
                 loss.reset();
                 release = std::make_unique<inner_call<>>(p, me.wake_);
                 me.term.release(release->token());
@@ -250,7 +233,7 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
                 me.fail_leadership(errc::not_a_member);
                 if (!me.stopped())
                     me.become(latch_state::idle, std::exchange(me.fatal_, error_code()));
-                end_calls(me.close_calls_, error_code());
+                me.close_calls_.complete(error_code());
                 co_return;
         }
     }
@@ -294,7 +277,7 @@ void leader_latch::start_wait_leadership(const impl_ptr& impl,
                                          time_limit limit,
                                          any_handler<void(error_code, std::int64_t)> handler) {
     if (usable(impl, handler))
-        impl->wait_leadership(limit.from(impl->get_port().now()), std::move(handler));
+        impl->wait_leadership(limit, std::move(handler));
 }
 
 void leader_latch::start_next_status(const impl_ptr& impl,
@@ -333,22 +316,16 @@ void leader_latch::start_commit(
     const owned_ptr& term,
     transaction steps,
     any_handler<void(error_code, std::vector<transaction_result>)> handler) {
-    if (!in_term(impl, term, handler))
-        return;
-    port& p = term->owner_port();
-    std::vector<owned_ptr> held{term};
-    user_call<std::vector<transaction_result>> call(p, std::move(handler));
-    p.spawn(guarded_commit(p, std::move(held), std::move(steps), std::move(call)));
+    if (in_term(impl, term, handler))
+        guarded_commit({term}, std::move(steps), std::move(handler));
 }
 
 void leader_latch::start_read(const impl_ptr& impl,
                               const owned_ptr& term,
                               std::string path,
                               any_handler<void(error_code, node_data)> handler) {
-    if (!in_term(impl, term, handler))
-        return;
-    port& p = term->owner_port();
-    p.spawn(synced_read(p, std::move(path), user_call<node_data>(p, std::move(handler))));
+    if (in_term(impl, term, handler))
+        synced_read(term->owner_port(), std::move(path), std::move(handler));
 }
 
 void leader_latch::start_wait_release_requested(const impl_ptr& impl,

@@ -61,11 +61,11 @@ private:
 task<> acquire_all(port& p,
                    part_list parts,
                    bool try_only,
-                   time_point deadline,
+                   time_limit limit,
                    any_handler<void(error_code, multi_ownership)> handler) {
     recipe_core core(p);
     signal wake(p);
-    waiting_call<multi_ownership> call(core, std::move(handler), wake, deadline);
+    waiting_call<multi_ownership> call(core, std::move(handler), wake, limit);
     granted_parts granted(p, wake);
     error_code failure;
     for (;;) {
@@ -172,7 +172,7 @@ void multi_lock::start_acquire(const session_ptr& s,
     for (std::size_t index : global_order(paths))
         ordered.push_back(std::move(parts[index]));
     detail::port& p = detail::port_of(*s);
-    p.spawn(acquire_all(p, std::move(ordered), try_only, limit.from(p.now()), std::move(handler)));
+    p.spawn(acquire_all(p, std::move(ordered), try_only, limit, std::move(handler)));
 }
 
 }  // namespace corozk

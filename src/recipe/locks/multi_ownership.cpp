@@ -149,9 +149,7 @@ void multi_ownership::start_commit(
         return immediate_result<results>(
             of.owner, std::move(handler), errc::ownership_lost, results());
     }
-    port& p = parts.front().impl->owner_port();
-    p.spawn(guarded_commit(
-        p, std::move(held), std::move(steps), user_call<results>(p, std::move(handler))));
+    guarded_commit(std::move(held), std::move(steps), std::move(handler));
 }
 
 }  // namespace corozk

@@ -139,17 +139,17 @@ public:
     membership_impl(port& p, std::string path, membership_options options_)
         : recipe_core(p, "membership", path),
           options(std::move(options_)),
-          told_of(p, path, options.compatibility) {}
+          reports(p, path, options.compatibility) {}
 
     void stop() noexcept override {
         recipe_core::stop();
         own = nullptr;
         kept.abandon();
-        told_of.forget();
+        reports.forget();
     }
 
     membership_change describe(const member_map& now) const {
-        return compute_change(told_of.last(), now);
+        return compute_change(reports.last(), now);
     }
     bool is_news(const member_map& now) const { return !describe(now).empty(); }
 
@@ -157,7 +157,7 @@ public:
     std::string name;
     kept_node* own = nullptr;  ///< under the name that was used last
     kept_nodes kept;           ///< also under other names, which may be leaving
-    told<membership_observer, membership_change> told_of;
+    change_reports<membership_observer, membership_change> reports;
 };
 
 namespace {
@@ -222,10 +222,7 @@ void membership::start_join(const impl_ptr& impl,
     }
     if (idle)
         impl->name = std::move(name);
-    impl->own->keep(std::move(data),
-                    impl->options.wait_for_predecessor,
-                    std::move(handler),
-                    limit.from(p.now()));
+    impl->own->keep(std::move(data), impl->options.wait_for_predecessor, std::move(handler), limit);
 }
 
 void membership::start_set_data(const impl_ptr& impl, std::string data, handler_of<> handler) {
@@ -254,7 +251,7 @@ void membership::start_members(const impl_ptr& impl, handler_of<std::vector<memb
 
 void membership::start_next_change(const impl_ptr& impl, handler_of<membership_change> handler) {
     if (detail::usable_at_path(impl, handler))
-        detail::start_telling(impl, std::move(handler));
+        detail::report_next(impl, std::move(handler));
 }
 
 }  // namespace corozk

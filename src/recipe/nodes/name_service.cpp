@@ -38,23 +38,23 @@ public:
         : recipe_core(p, "name service", path),
           name(std::move(name_)),
           good(good_),
-          told_of(p, path) {}
+          reports(p, path) {}
 
     void stop() noexcept override {
         recipe_core::stop();
-        told_of.forget();
+        reports.forget();
     }
 
     name_entry describe(const node_view& view) const { return describe_name(name, view); }
     /// Creation or deletion of a parent is not a change of the name.
     bool is_news(const node_view& view) const {
-        const node_view& before = told_of.last();
+        const node_view& before = reports.last();
         return view.differs(before) && (describe(view).present || describe(before).present);
     }
 
     const std::string name;
     const bool good;
-    told<followed_node, name_entry> told_of;
+    change_reports<followed_node, name_entry> reports;
 };
 
 namespace {
@@ -128,7 +128,7 @@ void name_watch::start_next(const std::shared_ptr<detail::name_watch_impl>& impl
         return;
     if (!impl->good)
         return detail::refuse(impl, std::move(handler), errc::bad_path);
-    detail::start_telling(impl, std::move(handler));
+    detail::report_next(impl, std::move(handler));
 }
 
 name_service::name_service(const client& c, std::string root, name_service_options options)
@@ -165,23 +165,23 @@ void name_service::start_register(const impl_ptr& impl,
             return detail::refuse(impl, std::move(handler), errc::already_exists);
         if (impl->kept.releasing(path))
             return detail::refuse(impl, std::move(handler), errc::busy);
-        return p.spawn(detail::serve_until(impl,
-                                           std::move(handler),
-                                           limit.from(p.now()),
-                                           &detail::register_persistent,
-                                           std::move(path),
-                                           std::move(value)));
+        return p.spawn(detail::serve_for(impl,
+                                         std::move(handler),
+                                         limit,
+                                         &detail::register_persistent,
+                                         std::move(path),
+                                         std::move(value)));
     }
     if (ours) {
         if (impl->options.replace || ours->data() == value) {
-            ours->change(std::move(value), std::move(handler), limit.from(p.now()));
+            ours->change(std::move(value), std::move(handler), limit);
         } else {
             detail::refuse(impl, std::move(handler), errc::already_exists);
         }
         return;
     }
     impl->kept.at(p, path, impl->options.acl)
-        .keep(std::move(value), impl->options.replace, std::move(handler), limit.from(p.now()));
+        .keep(std::move(value), impl->options.replace, std::move(handler), limit);
 }
 
 void name_service::start_unregister(const impl_ptr& impl, std::string name, handler_of<> handler) {

@@ -2,9 +2,8 @@
 #include "driver/port.hpp"
 #include "operation/step_path.hpp"
 #include "recipe/toolkit/kept_node.hpp"
+#include "recipe/toolkit/waiting_calls.hpp"
 #include <corozk/recipe/persistent_node.hpp>
-
-#include <list>
 
 namespace corozk {
 
@@ -45,9 +44,7 @@ public:
         if (own->hold().revision != seen)
             return immediate_result<persistent_node_status>(
                 executor(), std::move(handler), error_code(), status());
-        std::erase_if(changed_calls_, [](const auto& call) { return !call.waiting(); });
-        changed_calls_.emplace_back(*this, std::move(handler), wake_);
-        changed_calls_.back().ahead_of_copies();
+        changed_calls_.add(*this, std::move(handler), wake_).ahead_of_copies();
     }
 
     const std::shared_ptr<kept_node> own;
@@ -55,11 +52,7 @@ public:
     const char* const option_problem;  ///< null: none
 
 private:
-    void hold_changed() noexcept override {
-        for (auto& call : changed_calls_)
-            call.complete(error_code(), status());
-        changed_calls_.clear();
-    }
+    void hold_changed() noexcept override { changed_calls_.complete(error_code(), status()); }
 
     static const char* problem_of(const persistent_node_options& options) noexcept {
         const bool kind = options.mode == create_mode::persistent_with_ttl ||
@@ -70,7 +63,7 @@ private:
     }
 
     signal wake_;  ///< of calls that no driver waits for
-    std::list<waiting_call<persistent_node_status>> changed_calls_;
+    waiting_calls<persistent_node_status> changed_calls_;
 };
 
 }  // namespace detail
@@ -111,10 +104,7 @@ void persistent_node::start_keep(const impl_ptr& impl,
         return detail::refuse(
             impl, std::move(handler), impl->reject(errc::bad_option, impl->option_problem));
     }
-    impl->own->keep(std::move(data),
-                    impl->wait_for_predecessor,
-                    std::move(handler),
-                    limit.from(impl->get_port().now()));
+    impl->own->keep(std::move(data), impl->wait_for_predecessor, std::move(handler), limit);
 }
 
 void persistent_node::start_set_data(const impl_ptr& impl, std::string data, handler_of<> handler) {

@@ -15,20 +15,20 @@ public:
         : recipe_core(p, "rendezvous", path),
           options(std::move(options_)),
           own(std::make_shared<kept_node>(p, path, options.acl)),
-          told_of(p, path) {}
+          reports(p, path) {}
 
     void stop() noexcept override {
         recipe_core::stop();
         own->abandon();
-        told_of.forget();
+        reports.forget();
     }
 
     static rendezvous_point describe(const node_view& view) { return describe_point(view); }
-    bool is_news(const node_view& view) const { return view.differs(told_of.last()); }
+    bool is_news(const node_view& view) const { return view.differs(reports.last()); }
 
     const rendezvous_options options;
     const std::shared_ptr<kept_node> own;
-    told<followed_node, rendezvous_point> told_of;
+    change_reports<followed_node, rendezvous_point> reports;
 };
 
 }  // namespace detail
@@ -46,10 +46,7 @@ void rendezvous::start_publish(const impl_ptr& impl,
                                handler_of<> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
-    impl->own->keep(std::move(data),
-                    impl->options.wait_for_predecessor,
-                    std::move(handler),
-                    limit.from(impl->get_port().now()));
+    impl->own->keep(std::move(data), impl->options.wait_for_predecessor, std::move(handler), limit);
 }
 
 void rendezvous::start_update(const impl_ptr& impl, std::string data, handler_of<> handler) {
@@ -73,7 +70,7 @@ void rendezvous::start_await(const impl_ptr& impl,
 
 void rendezvous::start_next(const impl_ptr& impl, handler_of<rendezvous_point> handler) {
     if (detail::usable_at_path(impl, handler))
-        detail::start_telling(impl, std::move(handler));
+        detail::report_next(impl, std::move(handler));
 }
 
 }  // namespace corozk

@@ -35,7 +35,7 @@ public:
         std::shared_ptr<attempt_state> state;
         bool writes = false;  ///< otherwise the reads are only verified
 
-        /// The client's end does not end it by itself: only its request tells whether it was applied.
+        /// It does not end with the client by itself: only its request shows whether it was applied.
         std::unique_ptr<pending_call<bool>> call;
 
         bool over() const noexcept { return !call->waiting(); }
@@ -273,11 +273,11 @@ task<> serve_get_all(state_ptr state,
 
 task<> serve_pause(std::shared_ptr<optimistic_impl> core,
                    std::size_t round_trips,
-                   time_point deadline,
+                   time_limit limit,
                    any_handler<void(error_code)> handler) {
     port& p = core->get_port();
     signal wake(p);
-    waiting_call<> call(*core, std::move(handler), wake, deadline);
+    waiting_call<> call(*core, std::move(handler), wake, limit);
     call.ahead_of_copies();
     auto over = [&call] { return call.over(); };
     const auto rivals = core->pauses().failures();
@@ -310,7 +310,8 @@ void attempt_commit::start_commit(const impl_ptr& impl,
     optimistic_impl::entry e;
     e.state = std::move(state);
     e.writes = writes;
-    e.call = make_call(impl->get_port(), impl->wake(), std::move(handler), deadline);
+    const auto limit = time_limit::until(deadline);
+    e.call = make_call(impl->get_port(), impl->wake(), std::move(handler), limit);
     impl->enqueue(std::move(e));
 }
 
@@ -321,7 +322,7 @@ void attempt_commit::start_pause(const impl_ptr& impl,
     // A read each, and the transaction.
     const std::size_t round_trips = state->record.reads() + 1;
     run_at_path(impl, std::move(handler), [&](const impl_ptr& core, handler_of<> h) {
-        return serve_pause(core, round_trips, deadline, std::move(h));
+        return serve_pause(core, round_trips, time_limit::until(deadline), std::move(h));
     });
 }
 

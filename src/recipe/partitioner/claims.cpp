@@ -35,7 +35,7 @@ error_code claims::look_at(const std::string& resource, claim& c) {
         refusal = error_code();
     if (!c.request->gone())
         return refusal;
-    if (c.delivered && c.delivered->lost_reason() && !c.told)
+    if (c.delivered && c.delivered->lost_reason() && !c.reported)
         lost_.push_back(resource);
     c = claim();
     return refusal;
@@ -87,7 +87,7 @@ partition_change claims::take_news() {
     partition_change news;
     news.lost = std::exchange(lost_, {});
     for (auto& [resource, c] : claims_) {
-        if (c.revoked && c.in_use() && !std::exchange(c.told, true))
+        if (c.revoked && c.in_use() && !std::exchange(c.reported, true))
             news.to_release.push_back(resource);
     }
     // These do not wait for the local copies, to which the holder of a lock just granted catches up.

@@ -18,7 +18,7 @@ struct claim {
     std::unique_ptr<grant_request> request;
     std::shared_ptr<contender> delivered;  ///< the user has it
     bool revoked = false;
-    bool told = false;  ///< the user knows that it is revoked
+    bool reported = false;  ///< the user knows that it is revoked
 
     bool granted() const noexcept { return request && request->done() && !request->error(); }
     /// The user has it, and neither lost nor released it.
@@ -39,7 +39,7 @@ public:
     /// @param ask whether to ask for locks
     void pursue(const std::vector<std::string>& share, const std::string& name, bool ask);
 
-    /// What the user has not been told yet.
+    /// What was not reported to the user yet.
     partition_change take_news();
 
     /// Takes back a lock that the user has not seen.
@@ -61,7 +61,7 @@ private:
     const lock_requests& locks_;
     std::map<std::string, claim> claims_;
     std::list<std::unique_ptr<grant_request>> dismissed_;  ///< until their nodes are gone
-    std::vector<std::string> lost_;                        ///< not told yet
+    std::vector<std::string> lost_;                        ///< not reported yet
 };
 
 }  // namespace corozk::detail

@@ -20,7 +20,7 @@ namespace corozk::detail {
 
 /// The driver of a partitioner (`run`) and its two helpers: `follow` reads the decision, and
 /// `decide_shares` makes it, while this member is the one to do so. The first one waits for nothing
-/// but its signal, so that nobody has to wait for a server to hear of a loss.
+/// but its signal, so that no loss is reported later because a server does not respond.
 class partitioner_impl final : public recipe_core,
                                public std::enable_shared_from_this<partitioner_impl> {
 public:
@@ -31,8 +31,8 @@ public:
 
     void stop() noexcept override;
 
-    void join(std::string name, time_point deadline, any_handler<void(error_code)> handler);
-    void next(time_point deadline, any_handler<void(error_code, partition_change)> handler);
+    void join(std::string name, time_limit limit, any_handler<void(error_code)> handler);
+    void next(time_limit limit, any_handler<void(error_code, partition_change)> handler);
     void leave(any_handler<void(error_code)> handler);
 
     std::string name() const { return participation_.name_asked_for(); }
@@ -48,7 +48,7 @@ private:
     void campaign();
     void pursue_claims();
     void let_go();
-    void tell();
+    void report_news();
     bool finished() const noexcept;
 
     std::string place(const char* name) const;

@@ -67,8 +67,7 @@ task<error_code> partitioner_impl::write_decision(std::shared_ptr<owned> term,
     step.set(path(), write_assignment(decided), decision_.version());
     std::vector<std::shared_ptr<owned>> proof{term};
     inner_call<std::vector<transaction_result>> written(p, decider_wake_);
-    user_call<std::vector<transaction_result>> call(p, written.handler());
-    p.spawn(guarded_commit(p, std::move(proof), std::move(step), std::move(call)));
+    guarded_commit(std::move(proof), std::move(step), written.handler());
     while (!written.done())
         co_await decider_wake_.wait();
     error_code ec = written.error();

@@ -3,7 +3,6 @@
 
 #include "operation/path.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace corozk::detail {
@@ -13,15 +12,12 @@ participation::participation(recipe_core& owner, std::string members, acl entrie
 
 bool participation::busy() {
     note_join();  // one that was just cancelled does not block the next one
-    return wanted() || (join_call_ && !join_call_->over()) ||
-           std::any_of(leave_calls_.begin(), leave_calls_.end(), [](const auto& call) {
-               return !call.over();
-           });
+    return wanted() || (join_call_ && !join_call_->over()) || leave_calls_.any();
 }
 
-void participation::join(std::string name, handler_type handler, time_point deadline) {
+void participation::join(std::string name, handler_type handler, time_limit limit) {
     next_name_ = std::move(name);
-    join_call_.emplace(owner_, std::move(handler), wake_, deadline);
+    join_call_.emplace(owner_, std::move(handler), wake_, limit);
     begin_join();
 }
 
@@ -37,7 +33,7 @@ void participation::begin_join() {
     own_ = &kept_.at(p, join_path(members_, name_), entries_);
     own_->observe(wake_);
     joining_ = std::make_unique<inner_call<>>(p, wake_);
-    own_->keep(std::string(), true, joining_->handler(), no_deadline);
+    own_->keep(std::string(), true, joining_->handler(), time_limit::for_ever());
 }
 
 void participation::note_join() {
@@ -68,7 +64,7 @@ void participation::note_joining() {
 void participation::leave(handler_type handler) {
     if (std::exchange(next_name_, std::nullopt))
         join_call_->fail(boost::asio::error::operation_aborted);
-    leave_calls_.emplace_back(owner_, std::move(handler), wake_);
+    leave_calls_.add(owner_, std::move(handler), wake_);
     withdraw();
 }
 
@@ -91,11 +87,8 @@ void participation::withdraw() {
 void participation::note_leave(bool settled) {
     if (!leaving_ || !leaving_->done() || joining_ || !settled)
         return;
-    const error_code ec = leaving_->error();
+    leave_calls_.complete(leaving_->error());
     leaving_.reset();
-    for (auto& call : leave_calls_)
-        call.complete(ec);
-    leave_calls_.clear();
 }
 
 void participation::abandon() noexcept {

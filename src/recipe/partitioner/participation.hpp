@@ -4,9 +4,9 @@
 #include "recipe/toolkit/inner_call.hpp"
 #include "recipe/toolkit/kept_nodes.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
+#include "recipe/toolkit/waiting_calls.hpp"
 
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,7 +24,7 @@ public:
 
     /// Whether a call, or what it has achieved, is in the way of a `join`.
     bool busy();
-    void join(std::string name, handler_type handler, time_point deadline);
+    void join(std::string name, handler_type handler, time_limit limit);
 
     /// Whether there is something to leave.
     bool asked() const noexcept { return wanted() || next_name_; }
@@ -74,7 +74,7 @@ private:
     std::unique_ptr<inner_call<>> joining_;
     std::unique_ptr<inner_call<>> leaving_;
     std::optional<waiting_call<>> join_call_;
-    std::list<waiting_call<>> leave_calls_;
+    waiting_calls<> leave_calls_;
 };
 
 }  // namespace corozk::detail

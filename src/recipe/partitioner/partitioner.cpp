@@ -47,7 +47,7 @@ void partitioner_impl::stop() noexcept {
 }
 
 void partitioner_impl::join(std::string name,
-                            time_point deadline,
+                            time_limit limit,
                             any_handler<void(error_code)> handler) {
     auto here = shared_from_this();
     port& p = get_port();
@@ -64,21 +64,21 @@ void partitioner_impl::join(std::string name,
                       std::move(handler),
                       reject(errc::bad_path, "a resource or a member has no name of a node"));
     }
-    participation_.join(std::move(name), std::move(handler), deadline);
+    participation_.join(std::move(name), std::move(handler), limit);
     wake_.set();
     if (!std::exchange(active_.run, true))
         p.spawn(run(here));
 }
 
-void partitioner_impl::next(time_point deadline,
+void partitioner_impl::next(time_limit limit,
                             any_handler<void(error_code, partition_change)> handler) {
     auto here = shared_from_this();
     if (next_call_ && !next_call_->over())
         return refuse(here, std::move(handler), errc::busy);
-    next_call_.emplace(*this, std::move(handler), wake_, deadline);
+    next_call_.emplace(*this, std::move(handler), wake_, limit);
     wake_.set();
     if (!active_.run)
-        tell();
+        report_news();
 }
 
 void partitioner_impl::leave(any_handler<void(error_code)> handler) {
@@ -101,7 +101,7 @@ task<> partitioner_impl::run(std::shared_ptr<partitioner_impl> self) {
         me.pursue_claims();
         me.let_go();
         me.participation_.begin_join();
-        me.tell();
+        me.report_news();
         if (me.finished())
             break;
         co_await me.wake_.wait();
@@ -143,7 +143,7 @@ void partitioner_impl::let_go() {
     participation_.note_leave(!candidacy_ && claims_.settled() && claims_.all_delivered());
 }
 
-void partitioner_impl::tell() {
+void partitioner_impl::report_news() {
     if (!next_call_ || next_call_->over())
         return;
     partition_change news = claims_.take_news();
@@ -183,14 +183,14 @@ void partitioner::start_join(const impl_ptr& impl,
                              time_limit limit,
                              handler_of<> handler) {
     if (detail::usable_at_path(impl, handler))
-        impl->join(std::move(name), limit.from(impl->get_port().now()), std::move(handler));
+        impl->join(std::move(name), limit, std::move(handler));
 }
 
 void partitioner::start_next(const impl_ptr& impl,
                              time_limit limit,
                              handler_of<partition_change> handler) {
     if (detail::usable_at_path(impl, handler))
-        impl->next(limit.from(impl->get_port().now()), std::move(handler));
+        impl->next(limit, std::move(handler));
 }
 
 void partitioner::start_leave(const impl_ptr& impl, handler_of<> handler) {

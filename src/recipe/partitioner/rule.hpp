@@ -26,13 +26,13 @@ namespace corozk::detail {
 //     it is not to have it any more. What it holds it gives back only by its user's hand. It asks for
 //     nothing while its node is not there: then another session may be the member of its name.
 //  5. What the user was once asked to give back is given back: should it be decided to be the
-//     member's again, it is granted anew. So what it was granted is named once more: as lost, or to
-//     be given back, and what is lost after that is told by its ownership only.
+//     member's again, it is granted again. So what it was granted is named once more: as lost, or to
+//     be given back, and what is lost after that is reported by its ownership only.
 //  6. A crash leaves ephemeral nodes only, which go with the session, and the decision, which goes
 //     with the recipe's node once that has no children. A member that comes back under its name
 //     before anything else was decided gets what it had.
 //  7. A change of the members costs the decider a listing and a transaction, and each member a read
-//     of the decision. Only who waits for a lock is told of its release.
+//     of the decision. Only who waits for a lock is notified of its release.
 
 /// The resources of each member, sorted; members without any are there, too.
 using assignment = std::map<std::string, std::vector<std::string>, std::less<>>;

@@ -53,7 +53,7 @@ priority_attempt::priority_attempt(port& p,
       generation_(p.status().generation),
       blocker_watch_(wake),
       own_watch_(wake),
-      record_watch_(wake),
+      record_(wake),
       node_(p, settings, generation_) {}
 
 void priority_attempt::fail(error_code reason) noexcept {
@@ -78,7 +78,7 @@ task<bool> priority_attempt::advance() {
     }
     // The watches survive a reconnect, after which all attempts wake.
     if (settled_ && blocker_watch_.armed() && own_watch_.armed() &&
-        (!unanswered_ || record_watch_.armed())) {
+        (!record_.unanswered || record_.watch.armed())) {
         co_return true;
     }
     auto& turns = port_.use_service<priority_turns>();
@@ -101,10 +101,10 @@ task<bool> priority_attempt::look() {
     request record(port_, op_code::exists, node_.record(), generation_);
     request parent(port_, op_code::get, settings_.parent, generation_);
     request children(port_, op_code::children, settings_.parent, generation_);
-    const bool perhaps = unanswered_;
+    const bool perhaps = record_.unanswered;
     if (perhaps) {
-        record_watch_.disarm();
-        record.attach(record_watch_);
+        record_.watch.disarm();
+        record.attach(record_.watch);
         record.send();
     }
     // In this order: the listing that justifies a grant must be newer than the parent's version.
@@ -167,8 +167,8 @@ task<bool> priority_attempt::decide(const ranked_listing& listing, std::int32_t 
     if (listing.places[*me].holds) {
         // Granted, but the token is not known yet; or a node of others is in the record's place,
         // whose deletion is waited for.
-        const bool of_others = unanswered_ && record_watch_.armed();
-        unanswered_ = true;
+        const bool of_others = record_.unanswered && record_.watch.armed();
+        record_.unanswered = true;
         co_return of_others;
     }
     ranked_verdict verdict = judge(listing.places, *me, options_.ageing);
@@ -193,7 +193,7 @@ task<> priority_attempt::ask(std::int32_t version) {
     steps.set(settings_.parent, std::to_string(options_.ageing), version);
     steps.create(node_.record(), options_.identity, settings_.ephemeral());
     request multi(port_, steps, generation_);
-    asked_ = true;
+    record_.asked = true;
     error_code ec = co_await multi;
     if (!ec && multi.results.size() == multi.steps.size() && multi.results[1].stat.mzxid > 0) {
         granted(multi.results[1].stat.mzxid);  // the same for all steps of a transaction
@@ -202,7 +202,7 @@ task<> priority_attempt::ask(std::int32_t version) {
     retry attempt(port_, generation_);
     const bool again = attempt.again(ec);
     if (!ec || attempt.doubtful() || ec == zk_errc::node_exists) {
-        unanswered_ = true;
+        record_.unanswered = true;
         co_return;
     }
     // Another contender was granted, or the node was deleted: read again.
@@ -270,10 +270,10 @@ task<> priority_attempt::leave() {
     co_await node_.find_out();
     if (node_.known()) {
         std::string record;
-        if (asked_)
+        if (record_.asked)
             record = node_.record();
         co_await dismantle(port_, node_.path(), std::move(record), generation_);
-        forget_watch(port_, record_watch_, watch_kind::exists, node_.record());
+        forget_watch(port_, record_.watch, watch_kind::exists, node_.record());
         if (node_.spent())
             port_.spawn(try_renew_parent(port_, settings_.parent));
     }

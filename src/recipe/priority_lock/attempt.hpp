@@ -63,6 +63,14 @@ public:
     task<> leave();
 
 private:
+    struct own_record {
+        explicit own_record(signal& wake) noexcept : watch(wake) {}
+
+        bool asked = false;       ///< it was requested
+        bool unanswered = false;  ///< it may exist or be created yet
+        watch_signal watch;       ///< for its creation after a lost response
+    };
+
     task<> enter();
     task<bool> look();
     task<> write_ageing(std::int32_t version);
@@ -82,13 +90,10 @@ private:
     const std::uint64_t generation_;
     watch_signal blocker_watch_;
     watch_signal own_watch_;
-    watch_signal record_watch_;  ///< for its creation after a lost response
-
+    own_record record_;
     ranked_node node_;
-    bool asked_ = false;       ///< the record was requested
-    bool unanswered_ = false;  ///< the record may exist or be created yet
-    bool settled_ = false;     ///< the watches report what could make a difference
-    std::string blocker_;      ///< a path
+    bool settled_ = false;  ///< the watches report what could make a difference
+    std::string blocker_;   ///< a path
     std::set<std::string> asked_holders_;
     std::optional<error_code> outcome_;
     std::shared_ptr<priority_hold> hold_;

@@ -61,12 +61,11 @@ task<> acquire_ranked(port& p,
                       any_handler<void(error_code, ownership)> handler) {
     recipe_core core(p);
     signal wake(p);
-    waiting_call<ownership> call(core, std::move(handler), wake, what.deadline);
+    waiting_call<ownership> call(core, std::move(handler), wake, time_limit::until(what.deadline));
     session_signal session(p, wake);
     if (p.status().state == session_state::closed)
         call.fail(errc::closed);
-    while (!p.alive(p.status().generation) && !call.over())
-        co_await wake.wait();
+    co_await session_alive(p, wake, call);
     priority_attempt attempt(p, lock->settings(), lock->options(), what, wake);
     while (!call.over() && !attempt.over()) {
         bool settled = co_await attempt.advance();

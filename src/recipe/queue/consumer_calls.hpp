@@ -2,6 +2,7 @@
 #pragma once
 
 #include "recipe/toolkit/either_call.hpp"
+#include "recipe/toolkit/sweep.hpp"
 #include <corozk/recipe/queue.hpp>
 
 #include <algorithm>
@@ -39,15 +40,11 @@ public:
         calls_.push_back(std::move(call));
     }
 
-    /// Finished calls behind a pending one are removed only when the number of calls has doubled:
-    /// amortized O(1).
+    /// Those behind a pending one only now and then.
     void drop_finished() {
         while (!calls_.empty() && !calls_.front().waiting())
             calls_.pop_front();
-        if (calls_.size() < sweep_at_)
-            return;
-        std::erase_if(calls_, [](const consumer_call& c) { return !c.waiting(); });
-        sweep_at_ = std::max(least_sweep, 2 * calls_.size());
+        sweep_(calls_, [](const consumer_call& c) { return !c.waiting(); });
     }
 
     void fail(error_code ec) {
@@ -98,10 +95,9 @@ public:
 
 private:
     static constexpr std::size_t largest_batch = 64;
-    static constexpr std::size_t least_sweep = 16;  ///< not removed below this number
 
     std::deque<consumer_call> calls_;
-    std::size_t sweep_at_ = 0;
+    sweep sweep_;
     bool perhaps_no_wait_ = false;  ///< some of the calls may be such
 };
 

@@ -58,7 +58,7 @@ task<error_code> queue_consumer::wait_for_items() {
     }
     index_.watch_ended();
     if (!newcomers_.armed()) {
-        // If there are competitors, they all were told at the same time.
+        // If there are competitors, they were all notified at the same time.
         index_.forget_listing();
         pause_next_ = backoff_.failures() > 0;
     }

@@ -40,8 +40,7 @@ void start_call(const std::shared_ptr<detail::queue_impl>& impl,
     if (!detail::usable_at_path(impl, handler))
         return;
     detail::signal& wake = impl->consumer->wake();
-    auto call = detail::make_call(
-        impl->get_port(), wake, std::move(handler), limit.from(impl->get_port().now()));
+    auto call = detail::make_call(impl->get_port(), wake, std::move(handler), limit);
     impl->consumer->enqueue({what, no_wait, std::move(call)});
 }
 
@@ -123,8 +122,7 @@ void basic_queue::start_put(const impl_ptr& impl,
     if (!detail::usable_at_path(impl, handler))
         return;
     detail::signal& wake = impl->producer->wake();
-    auto call = detail::make_call(
-        impl->get_port(), wake, std::move(handler), limit.from(impl->get_port().now()));
+    auto call = detail::make_call(impl->get_port(), wake, std::move(handler), limit);
     impl->producer->enqueue({std::move(items), rank, no_wait, std::move(call)});
 }
 

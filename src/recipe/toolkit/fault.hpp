@@ -21,7 +21,7 @@ enum class fault : std::uint8_t {
 fault fault_of(const error_code& ec) noexcept;
 
 /// What was read does not fit together any more, as others were faster: begin again. A `retry` always
-/// does; no user is told.
+/// does; users never see it.
 inline const error_code look_again =
     boost::system::errc::make_error_code(boost::system::errc::resource_unavailable_try_again);
 

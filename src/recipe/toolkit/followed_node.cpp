@@ -12,19 +12,12 @@ followed_node::followed_node(port& p, std::string path)
 task<error_code> followed_node::look() {
     while (!data_watch_.armed() && !missing_watch_.armed()) {
         request read(port_, op_code::get, path_);
-        read.attach(data_watch_);
-        error_code ec = co_await read_forward(port_, read);
-        if (!ec) {
-            view_ = node_view(read.record, std::move(read.answer));
-            co_return ec;
+        error_code ec = co_await read_or_await(port_, read, data_watch_, missing_watch_);
+        if (!ec || ec == zk_errc::no_node) {
+            view_ = ec ? node_view() : node_view(read.record, std::move(read.answer));
+            co_return error_code();
         }
-        data_watch_.disarm();
-        if (ec == zk_errc::no_node) {
-            ec = co_await watch_creation(port_, path_, missing_watch_);
-            if (!ec)
-                view_ = node_view();
-        }
-        if (ec != zk_errc::node_exists && !retry(port_).again(ec))
+        if (!retry(port_).again(ec))
             co_return ec;
     }
     co_return error_code();

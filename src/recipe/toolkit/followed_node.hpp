@@ -40,14 +40,15 @@ private:
     node_view view_;
 };
 
-/// What users follow, with one call at a time, and the state last reported to them.
+/// What users follow, with one call at a time, and the state last reported to them. The member
+/// `reports` of an object.
 template <class Source, class Value>
-class told {
+class change_reports {
 public:
     using state = typename Source::state;
 
     template <class... Arguments>
-    told(port& p, std::string path, Arguments... arguments)
+    change_reports(port& p, std::string path, Arguments... arguments)
         : source_(p, std::move(path), arguments...) {}
 
     const state& last() const noexcept { return last_; }
@@ -59,64 +60,63 @@ public:
 
 private:
     template <class Core>
-    friend task<> tell(std::shared_ptr<Core> self);
+    friend task<> report_changes(std::shared_ptr<Core> self);
     template <class Core, class V>
-    friend void start_telling(const std::shared_ptr<Core>& core,
-                              any_handler<void(error_code, V)> handler);
+    friend void report_next(const std::shared_ptr<Core>& core,
+                            any_handler<void(error_code, V)> handler);
 
     bool pending() const noexcept { return call_ && !call_->over(); }
 
     Source source_;
     state last_;
-    bool told_anything_ = false;
+    bool reported_ = false;
     /// The last call. Once it is over there may be another one, which the same driver serves: after
     /// a cancellation it may still wait for a response.
     std::optional<waiting_call<Value>> call_;
     bool driven_ = false;
 };
 
-/// Completes calls once there is news since the state last reported (`told_of`), which is then
-/// described to the user. Ends when none is pending.
+/// Completes calls with a description of the state once there is news since the one last reported.
+/// Ends when none is pending.
 template <class Core>
-task<> tell(std::shared_ptr<Core> self) {
-    auto& told = self->told_of;
-    signal& wake = told.source_.wake;
+task<> report_changes(std::shared_ptr<Core> self) {
+    auto& reports = self->reports;
+    signal& wake = reports.source_.wake;
     session_signal session(self->get_port(), wake);
-    while (told.pending()) {
-        error_code ec = co_await told.source_.look();
-        const auto& now = told.source_.view();
+    while (reports.pending()) {
+        error_code ec = co_await reports.source_.look();
+        const auto& now = reports.source_.view();
         if constexpr (requires { self->problem(now); })
             ec = ec ? ec : self->problem(now);
-        if (!told.pending())
+        if (!reports.pending())
             break;
         if (ec) {
-            told.call_->fail(ec);
-        } else if (!told.told_anything_ || self->is_news(now)) {
-            told.call_->complete(error_code(), self->describe(now));
-            told.told_anything_ = true;
-            told.last_ = now;
+            reports.call_->fail(ec);
+        } else if (!reports.reported_ || self->is_news(now)) {
+            reports.call_->complete(error_code(), self->describe(now));
+            reports.reported_ = true;
+            reports.last_ = now;
         } else {
             co_await wake.wait();
         }
     }
-    told.call_.reset();
-    told.driven_ = false;
+    reports.call_.reset();
+    reports.driven_ = false;
     if (self->stopped())
-        told.forget();
+        reports.forget();
 }
 
 /// Hands a call to the driver, which is started if there is none. `errc::busy` if another call is
 /// pending.
 template <class Core, class Value>
-void start_telling(const std::shared_ptr<Core>& core,
-                   any_handler<void(error_code, Value)> handler) {
-    auto& told = core->told_of;
-    if (told.pending())
+void report_next(const std::shared_ptr<Core>& core, any_handler<void(error_code, Value)> handler) {
+    auto& reports = core->reports;
+    if (reports.pending())
         return refuse(core, std::move(handler), errc::busy);
-    told.call_.emplace(*core, std::move(handler), told.source_.wake);
-    if (std::exchange(told.driven_, true))
+    reports.call_.emplace(*core, std::move(handler), reports.source_.wake);
+    if (std::exchange(reports.driven_, true))
         return;
-    core->get_port().spawn(tell(core));
+    core->get_port().spawn(report_changes(core));
 }
 
 /// Completes a call once what `describe` makes of the node is present.
@@ -128,7 +128,7 @@ task<> await_node(std::shared_ptr<Core> self,
                   Describe describe) {
     port& p = self->get_port();
     followed_node node(p, std::move(path));
-    waiting_call<Value> call(*self, std::move(handler), node.wake, limit.from(p.now()));
+    waiting_call<Value> call(*self, std::move(handler), node.wake, limit);
     session_signal session(p, node.wake);
     while (!call.over()) {
         error_code ec = co_await node.look();

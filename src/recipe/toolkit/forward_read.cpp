@@ -85,4 +85,20 @@ task<error_code> watch_creation(port& p, std::string path, watch_node& missing) 
     co_return make_error_code(zk_errc::node_exists);
 }
 
+task<error_code> read_or_await(port& p, request& read, watch_node& found, watch_node& missing) {
+    for (;;) {
+        read.attach(found);
+        error_code ec = co_await read_forward(p, read);
+        if (!ec)
+            co_return ec;
+        found.disarm();
+        if (ec != zk_errc::no_node)
+            co_return ec;
+        ec = co_await watch_creation(p, read.path, missing);
+        if (ec != zk_errc::node_exists)
+            co_return ec ? ec : make_error_code(zk_errc::no_node);
+        read.renew();
+    }
+}
+
 }  // namespace corozk::detail

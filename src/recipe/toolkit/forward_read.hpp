@@ -27,4 +27,8 @@ task<error_code> read_forward(port& p, request& read);
 /// another error, nothing is watched
 task<error_code> watch_creation(port& p, std::string path, watch_node& missing);
 
+/// Sends a read, which sets the watch `found`. If there is no node, watches for its creation instead.
+/// @return `no_node` if `missing` was set; after another error, nothing is watched
+task<error_code> read_or_await(port& p, request& read, watch_node& found, watch_node& missing);
+
 }  // namespace corozk::detail

@@ -17,7 +17,7 @@ struct node_hold {
     error_code reason;           ///< why it was lost last, unless it was given up
 };
 
-/// Is told of each change, at once.
+/// Is notified of each change, at once.
 class hold_follower {
 public:
     virtual void hold_changed() noexcept = 0;

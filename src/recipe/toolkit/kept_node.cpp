@@ -72,7 +72,7 @@ kept_node::kept_node(port& p, std::string path, acl entries, kept_node_kind kind
 
 kept_node::~kept_node() = default;
 
-void kept_node::keep(std::string data, bool wait_for_predecessor, handler h, time_point deadline) {
+void kept_node::keep(std::string data, bool wait_for_predecessor, handler h, time_limit limit) {
     note_calls();  // a call that was just cancelled does not block the next one
     if (wish_.wanted || releasing()) {
         immediate_result<>(executor(), std::move(h), errc::busy);
@@ -83,7 +83,7 @@ void kept_node::keep(std::string data, bool wait_for_predecessor, handler h, tim
     wish_.wait_for_predecessor = wait_for_predecessor;
     wish_.data = std::move(data);
     wish_.keep_revision = ++wish_.revision;
-    calls_.emplace_back(*this, purpose::keep, wish_.revision, std::move(h), deadline);
+    calls_.emplace_back(*this, purpose::keep, wish_.revision, std::move(h), limit);
     start();
 }
 
@@ -93,14 +93,14 @@ bool kept_node::releasing() const noexcept {
     });
 }
 
-void kept_node::change(std::string data, handler h, time_point deadline) {
+void kept_node::change(std::string data, handler h, time_limit limit) {
     if (!wish_.wanted) {
         immediate_result<>(executor(), std::move(h), errc::not_a_member);
         return;
     }
     wish_.data = std::move(data);
     ++wish_.revision;
-    calls_.emplace_back(*this, purpose::change, wish_.revision, std::move(h), deadline);
+    calls_.emplace_back(*this, purpose::change, wish_.revision, std::move(h), limit);
     start();
 }
 
@@ -116,7 +116,7 @@ void kept_node::release(handler h) {
             c.ask.fail(boost::asio::error::operation_aborted);
     }
     hold_.lose(error_code());
-    calls_.emplace_back(*this, purpose::release, wish_.revision, std::move(h), no_deadline);
+    calls_.emplace_back(*this, purpose::release, wish_.revision, std::move(h));
     start();
 }
 
@@ -223,17 +223,18 @@ void kept_node::settle_calls(error_code ec) {
     }
 }
 
-/// An error that no call has been told. That the client was closed is none, and ends everything.
-void kept_node::report_untold(error_code ec, const char* intent) {
+/// Logs an error that has completed no call. That the client was closed is no error, and ends
+/// everything.
+void kept_node::report_unseen(error_code ec, const char* intent) {
     if (ec != errc::closed)
         port_.report(log_level::error, "could not ", intent, " ", path(), ": ", ec.message());
 }
 
 /// The server reported a permanent error.
 void kept_node::refused(error_code ec, const char* intent) {
-    bool told = false;
+    bool reported = false;
     for (call& c : calls_) {
-        told = told || c.ask.waiting();
+        reported = reported || c.ask.waiting();
         c.ask.fail(ec);
     }
     if (wish_.wanted)
@@ -242,8 +243,8 @@ void kept_node::refused(error_code ec, const char* intent) {
     hold_.lose(ec);
     if (observer_)
         observer_->set();
-    if (!told)
-        report_untold(ec, intent);
+    if (!reported)
+        report_unseen(ec, intent);
 }
 
 void kept_node::appeared() noexcept {
@@ -262,19 +263,19 @@ void kept_node::data_refused(error_code ec, std::uint64_t revision) {
     }
     if (joining || node_.written == revision)
         return refused(ec);
-    bool told = false;
+    bool reported = false;
     for (call& c : calls_) {
         if (c.why != purpose::change || c.revision > revision)
             continue;
-        told = told || c.ask.waiting();
+        reported = reported || c.ask.waiting();
         c.ask.fail(ec);
     }
     if (revision == wish_.revision) {
         wish_.data = node_.data;
         node_.written = wish_.revision;
     }
-    if (!told)
-        report_untold(ec, keeping ? "keep" : "change the data of");
+    if (!reported)
+        report_unseen(ec, keeping ? "keep" : "change the data of");
 }
 
 /// Whether an existing node is the one to keep, given that no other object of this client keeps it.

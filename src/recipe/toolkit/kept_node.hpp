@@ -58,10 +58,10 @@ public:
     /// released. `errc::already_exists`, unless `wait_for_predecessor`: kept by another object of
     /// this client, or by a session of another one. Also if it belongs to no session, unless that is
     /// waited for.
-    void keep(std::string data, bool wait_for_predecessor, handler h, time_point deadline);
+    void keep(std::string data, bool wait_for_predecessor, handler h, time_limit limit);
 
     /// Replaces its data and completes when the server has it.
-    void change(std::string data, handler h, time_point deadline = time_point::max());
+    void change(std::string data, handler h, time_limit limit = time_limit::for_ever());
 
     /// Deletes it and completes when it was deleted, at the latest with its session. Ends the calls
     /// that are pending with `operation_aborted`. What it waits for to be gone stays.
@@ -100,8 +100,8 @@ private:
              purpose why_,
              std::uint64_t revision_,
              handler h,
-             time_point deadline)
-            : why(why_), revision(revision_), ask(owner, std::move(h), owner.wake_, deadline) {}
+             time_limit limit = time_limit::for_ever())
+            : why(why_), revision(revision_), ask(owner, std::move(h), owner.wake_, limit) {}
         purpose why;
         std::uint64_t revision;
         waiting_call<> ask;
@@ -112,7 +112,7 @@ private:
     void note_calls();
     void settle_calls(error_code ec);
     void refused(error_code ec, const char* intent = "keep");
-    void report_untold(error_code ec, const char* intent);
+    void report_unseen(error_code ec, const char* intent);
     void appeared() noexcept;
     void data_refused(error_code ec, std::uint64_t revision);
     bool ours(const stat& record) const noexcept;

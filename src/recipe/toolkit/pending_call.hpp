@@ -4,6 +4,7 @@
 #include "driver/port.hpp"
 #include "driver/signal.hpp"
 #include "driver/user_call.hpp"
+#include <corozk/time_limit.hpp>
 
 #include <boost/asio/error.hpp>
 
@@ -20,9 +21,13 @@ class pending_call : private timer_node {
 public:
     using handler_type = typename user_call<Values...>::handler_type;
 
-    /// `owner` must live until the call is completed.
-    pending_call(port& p, signal& owner, handler_type handler, time_point deadline)
+    /// `owner` must live until the call is completed. The time limit begins now.
+    pending_call(port& p,
+                 signal& owner,
+                 handler_type handler,
+                 time_limit limit = time_limit::for_ever())
         : call_(p, std::move(handler)), owner_(owner) {
+        const time_point deadline = limit.from(p.now());
         call_.on_cancel(
             [this](cancellation_type) { give_up(boost::asio::error::operation_aborted); });
         call_.set_deadline(deadline);
@@ -74,8 +79,8 @@ template <class... Values>
 std::unique_ptr<pending_call<Values...>> make_call(port& p,
                                                    signal& wake,
                                                    any_handler<void(error_code, Values...)> handler,
-                                                   time_point deadline = time_point::max()) {
-    return std::make_unique<pending_call<Values...>>(p, wake, std::move(handler), deadline);
+                                                   time_limit limit = time_limit::for_ever()) {
+    return std::make_unique<pending_call<Values...>>(p, wake, std::move(handler), limit);
 }
 
 }  // namespace corozk::detail

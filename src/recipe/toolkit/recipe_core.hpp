@@ -149,8 +149,6 @@ void run_at_path(const std::shared_ptr<Core>& core,
             driver(core, std::move(handler), std::forward<Arguments>(arguments)...));
 }
 
-inline constexpr time_point no_deadline = time_point::max();
-
 /// A pending call that also ends when its object is destroyed or the client is closed. The driver
 /// checks `over` after every step.
 template <class... Values>
@@ -161,8 +159,8 @@ public:
     waiting_call(recipe_core& core,
                  any_handler<void(error_code, Values...)> handler,
                  signal& wake,
-                 time_point deadline = no_deadline)
-        : pending_call<Values...>(core.get_port(), wake, std::move(handler), deadline) {
+                 time_limit limit = time_limit::for_ever())
+        : pending_call<Values...>(core.get_port(), wake, std::move(handler), limit) {
         core.add(*this);
         core.get_port().subscribe(*this);
     }
@@ -185,14 +183,14 @@ private:
 /// fails permanently. The arguments are the same objects in all attempts. Those that change something
 /// get the call behind the core, and send nothing that nobody waits for (`request::only_for`).
 template <class Core, class... Values, class Attempt, class... Arguments>
-task<> serve_until(std::shared_ptr<Core> core,
-                   any_handler<void(error_code, Values...)> handler,
-                   time_point deadline,
-                   Attempt attempt,
-                   Arguments... arguments) {
+task<> serve_for(std::shared_ptr<Core> core,
+                 any_handler<void(error_code, Values...)> handler,
+                 time_limit limit,
+                 Attempt attempt,
+                 Arguments... arguments) {
     port& p = core->get_port();
     signal wake(p);
-    waiting_call<Values...> call(*core, std::move(handler), wake, deadline);
+    waiting_call<Values...> call(*core, std::move(handler), wake, limit);
     while (!call.over()) {
         std::tuple<Values...> values;
         auto begin = [&](Values&... v) {
@@ -212,14 +210,17 @@ task<> serve_until(std::shared_ptr<Core> core,
     }
 }
 
-/// Same as above, without a deadline.
+/// Same as above, without a time limit.
 template <class Core, class... Values, class Attempt, class... Arguments>
 task<> serve(std::shared_ptr<Core> core,
              any_handler<void(error_code, Values...)> handler,
              Attempt attempt,
              Arguments... arguments) {
-    return serve_until(
-        std::move(core), std::move(handler), no_deadline, attempt, std::move(arguments)...);
+    return serve_for(std::move(core),
+                     std::move(handler),
+                     time_limit::for_ever(),
+                     attempt,
+                     std::move(arguments)...);
 }
 
 /// Serves a call if the object can be used.

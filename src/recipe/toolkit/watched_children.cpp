@@ -13,23 +13,13 @@ watched_children::watched_children(port& p, std::string parent, signal& wake)
     : port_(p), parent_(std::move(parent)), listed_(wake), missing_(wake) {}
 
 task<error_code> watched_children::list(name_list& names) {
-    for (;;) {
-        request listing(port_, op_code::children, parent_);
-        listing.attach(listed_);
-        error_code ec = co_await read_forward(port_, listing);
-        if (!ec) {
-            names = std::move(listing.names);
-            co_return ec;
-        }
-        listed_.disarm();
-        if (ec != zk_errc::no_node)
-            co_return ec;
-        ec = co_await watch_creation(port_, parent_, missing_);
-        if (!ec)
-            names = name_list();
-        if (ec != zk_errc::node_exists)
-            co_return ec;
-    }
+    request listing(port_, op_code::children, parent_);
+    error_code ec = co_await read_or_await(port_, listing, listed_, missing_);
+    if (ec == zk_errc::no_node)
+        ec = error_code();
+    if (!ec)
+        names = std::move(listing.names);
+    co_return ec;
 }
 
 void watched_children::forget() {

@@ -9,7 +9,7 @@
 
 namespace corozk::detail {
 
-/// The children of a node that may be missing, listed anew when a watch has fired.
+/// The children of a node that may be missing, listed again when a watch has fired.
 class watched_children {
 public:
     watched_children(port& p, std::string parent, signal& wake);

@@ -91,7 +91,7 @@ task<> decide_driver(coordinator_ptr self,
                      decision_times times) {
     port& p = self->get_port();
     signal wake(p);
-    outcome_call call(*self, std::move(handler), wake, times.deadline);
+    outcome_call call(*self, std::move(handler), wake, time_limit::until(times.deadline));
     call.set_late_error(errc::in_doubt);
     alarm due(p, wake);
     times.start(due);
@@ -104,8 +104,6 @@ task<> decide_driver(coordinator_ptr self,
         ec = co_await votes.run(call, due, outcome);
     } else {
         ec = co_await await_decision(p, mine, nullptr, wake, call, due, outcome);
-        if (!ec && !outcome && due.rang())
-            ec = co_await write_abort(p, mine, "the deadline passed", outcome);
     }
     finish_call(call, ec, outcome);
 }

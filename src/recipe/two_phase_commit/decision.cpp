@@ -172,6 +172,8 @@ task<error_code> await_decision(port& p,
     }
     forget_watch(p, watch, watch_kind::exists, decision_node(mine.path));
     forget_watch(p, transaction_watch, watch_kind::data, mine.identity);
+    if (!ec && !outcome && due.rang())
+        ec = co_await write_abort(p, mine, "the deadline passed", outcome);
     co_return ec;
 }
 

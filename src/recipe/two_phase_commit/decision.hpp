@@ -19,6 +19,8 @@ namespace corozk::detail {
 using outcome_slot = std::optional<commit_outcome>;
 using outcome_call = waiting_call<commit_outcome>;
 
+inline constexpr time_point no_deadline = time_point::max();
+
 /// The times of a decider that aborts if votes are missing in time. As the call ends at its
 /// deadline, votes are due earlier, to leave time for writing the decision.
 struct decision_times {
@@ -133,7 +135,8 @@ task<error_code> abort_as_dead(port& p,
                                const own_site& dead,
                                outcome_slot& outcome);
 
-/// Waits for the decision of another participant, until the call is over or the votes are due.
+/// Waits for the decision of another participant, until the call is over or the votes are due: then
+/// aborts.
 /// @param own a site of this client that has voted, or may have; null: none
 task<error_code> await_decision(port& p,
                                 const this_transaction& mine,

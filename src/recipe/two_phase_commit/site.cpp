@@ -202,10 +202,10 @@ task<error_code> join_steps(commit_site_impl& self,
 
 task<> join_driver(site_ptr self,
                    any_handler<void(error_code, commit_transaction)> handler,
-                   time_point deadline) {
+                   time_limit limit) {
     port& p = self->get_port();
     signal wake(p);
-    waiting_call<commit_transaction> call(*self, std::move(handler), wake, deadline);
+    waiting_call<commit_transaction> call(*self, std::move(handler), wake, limit);
     session_signal session(p, wake);
     bool perhaps_ours = false;
     error_code ec = co_await join_steps(*self, call, wake, perhaps_ours);
@@ -313,8 +313,6 @@ task<error_code> vote_steps(commit_site_impl& self,
         co_return ec;
     }
     error_code ec = co_await await_decision(p, mine, &self.own, wake, call, due, outcome);
-    if (!ec && !outcome && due.rang())
-        ec = co_await write_abort(p, mine, "the deadline passed", outcome);
     co_return ec;
 }
 
@@ -327,8 +325,9 @@ task<> vote_driver(site_ptr self,
     decision_times times(limit, p.now());
     // A site that does not decide only waits.
     bool decides = wish && self->header && self->header->form == commit_form::all_sites;
-    outcome_call call(
-        *self, std::move(handler), wake, decides ? times.deadline : limit.from(p.now()));
+    if (decides)
+        limit = time_limit::until(times.deadline);
+    outcome_call call(*self, std::move(handler), wake, limit);
     alarm due(p, wake);
     if (decides)
         times.start(due);
@@ -408,14 +407,13 @@ void commit_site::start_join(const impl_ptr& impl,
                              handler_of<commit_transaction> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
-    detail::port& p = impl->get_port();
     if (impl->joining || impl->own.has_node || impl->outcome) {
         detail::refuse(impl, std::move(handler), errc::busy);
     } else if (!detail::sites_are_good({impl->own.name})) {
         detail::refuse(impl, std::move(handler), impl->reject(errc::bad_path, "no name of a site"));
     } else {
         impl->joining = true;
-        p.spawn(detail::join_driver(impl, std::move(handler), limit.from(p.now())));
+        impl->get_port().spawn(detail::join_driver(impl, std::move(handler), limit));
     }
 }
 
