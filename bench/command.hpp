@@ -37,6 +37,7 @@ struct command {
     boost::asio::awaitable<void> (*run)(job&);
     /// Throws a usage_error if the options make no sense together, before anything is started.
     void (*check)(const settings&) = nullptr;
+    int failure = 1;  ///< the exit code if it could not do its work
 };
 
 std::span<const command> all_commands();

@@ -25,7 +25,7 @@
 namespace corozk::bench {
 namespace {
 
-constexpr int exit_failure = 1;
+constexpr int exit_failure = 1;  // of no command
 constexpr int exit_usage = 2;
 constexpr int exit_interrupted = 130;
 
@@ -131,7 +131,7 @@ int run_command(const program& p,
         remark(fmt::format("{}: nothing was measured\n", p.name));
         good = false;
     }
-    return good ? j.exit_code : exit_failure;
+    return good || j.exit_code != 0 ? j.exit_code : c.failure;
 }
 
 const command& find_command(const program& p, std::string_view name) {
@@ -191,7 +191,16 @@ int run(const program& p, std::span<const std::string_view> words) {
     }
     if (c.check != nullptr)
         c.check(s);
-    return run_command(p, c, s, words);
+    try {
+        return run_command(p, c, s, words);
+    } catch (const usage_error&) {
+        throw;
+    } catch (const interrupted&) {
+        throw;
+    } catch (const std::exception& e) {
+        remark(fmt::format("{}: {}\n", p.name, e.what()));
+        return c.failure;
+    }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "arguments.hpp"
 #include "command.hpp"
 #include "contest_rows.hpp"
+#include "interruption.hpp"
 #include "judge/trial.hpp"
 #include "table.hpp"
 
@@ -16,6 +17,8 @@
 namespace corozk::bench {
 
 namespace {
+
+constexpr std::size_t least_floor_samples = 50;
 
 /// Why the file cannot be started; "" if it can.
 std::string_view fault_of_program(const std::filesystem::path& file) {
@@ -160,14 +163,20 @@ boost::asio::awaitable<result> judge_row(job& j, const trial_setup& setup, std::
     row.set("kills", j.wanted.kills).set("repeat", j.wanted.repeat);
     judgement its(setup.waiters);
     for (std::size_t i = 0; i < j.wanted.repeat && its.not_judged.empty(); ++i) {
-        auto floor = j.on.floor(floor_samples);
         trial round(j, setup);
         try {
+            // Who wants a short warm-up does not want a long floor either.
+            auto floor =
+                j.on.floor(std::clamp(j.wanted.warm_up, least_floor_samples, floor_samples));
             co_await round.run(row);
             stage::add_floor(row, floor, row.has("handover_us.p50") ? "handover_us.p50" : "");
             if (round.handed_over() == 0)
                 its.not_judged = "nobody was handed the lock";
         } catch (const protocol_error& e) {
+            its.not_judged = e.what();
+        } catch (const interrupted&) {
+            throw;
+        } catch (const std::runtime_error& e) {  // the servers may have failed
             its.not_judged = e.what();
         }
         for (const auto& text : round.judgement().fault_texts())
@@ -262,7 +271,8 @@ command judge_command() {
         "said: watch events for each hand-over of at least a quarter of the waiters. "
         "The exit code is 0 if all is right, 1 if the recipe is wrong, 2 if it cannot be judged: "
         "no such program, it is not executable, it does not keep to the protocol, it ends before "
-        "it says anything, nobody was handed the lock. Faults that were found before count.",
+        "it says anything, nobody was handed the lock, the servers fail. Faults that were found "
+        "before count.",
         {"--waiters",
          "--limit",
          "--hold",
@@ -274,7 +284,8 @@ command judge_command() {
          "--"},
         defaults_of_judge,
         run_judge,
-        check_judge};
+        check_judge,
+        judgement::unknown};
 }
 
 }  // namespace corozk::bench

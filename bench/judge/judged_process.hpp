@@ -49,6 +49,9 @@ public:
     /// Whether there is some of that already, without another reading.
     bool has_lines() const noexcept { return !lines_.empty(); }
 
+    /// Whether its output has ended.
+    bool closed() const noexcept { return closed_; }
+
     /// SIGSTOP, and returns when it stands still.
     void stop() { process_->stop(); }
     void cont() { process_->cont(); }

@@ -24,6 +24,9 @@ constexpr std::size_t starting_at_once = 4;
 /// How often it is looked whether a process has ended, or nothing moves.
 constexpr auto look_interval = std::chrono::milliseconds(20);
 
+/// From the end of its output to the end of a process.
+constexpr std::chrono::milliseconds end_limit(2'000);
+
 /// All have queued when the server has had the same nodes and watches for so long.
 constexpr auto settled_after = std::chrono::milliseconds(500);
 constexpr auto settle_interval = std::chrono::milliseconds(50);
@@ -104,11 +107,18 @@ void trial::start_one() {
 void trial::read_all(clock::time_point now) {
     order_.begin_reading();
     for (std::size_t i = 0; i < processes_.size(); ++i) {
-        about(i, [&] {
-            auto lines = std::exchange(processes_[i].lines(), {});
-            for (std::size_t k = 0; k < lines.size() && !closing_; ++k)
-                order_.add(i, parse_statement(lines[k]), now);
-        });
+        try {
+            about(i, [&] {
+                auto lines = std::exchange(processes_[i].lines(), {});
+                for (std::size_t k = 0; k < lines.size() && !closing_; ++k)
+                    order_.add(i, parse_statement(lines[k]), now);
+            });
+        } catch (const protocol_error&) {
+            if (!refusal_) {
+                refusal_ = std::current_exception();
+                refused_at_ = now;
+            }
+        }
     }
 }
 
@@ -123,12 +133,20 @@ void trial::listen_or_throw(clock::time_point now) {
             break;
     }
     note_ends(now);
+    if (refusal_ && now >= refused_at_ + look_interval && !doubtful_)
+        std::rethrow_exception(refusal_);
 }
 
-/// Who dies gives it back before its end can be seen: the accusation waits for that.
+/// Who dies gives it back before its end can be seen: the accusation waits for that, longer where the
+/// output of a holder has ended already.
 bool trial::is_doubtful(const line_order::line& l) const {
+    auto patience = look_interval;
+    for (std::size_t i = 0; i < processes_.size(); ++i) {
+        if (referee_.holds(i) && processes_[i].closed())
+            patience = end_limit;
+    }
     return l.what.kind == statement_kind::holding && referee_.holders() >= setup_.limit &&
-           clock::now() < l.read + look_interval;
+           clock::now() < l.read + patience;
 }
 
 void trial::judge_lines() {
@@ -211,11 +229,8 @@ bool trial::stalled(clock::time_point now) {
 
 boost::asio::awaitable<void> trial::pause() {
     auto until = clock::now();
-    if (doubtful_) {
-        until = doubtful_->read + look_interval;
-    } else if (!has_more_to_hear()) {
+    if (doubtful_ || !has_more_to_hear())
         until += look_interval;
-    }
     if (passing_ && !job_.wanted.holds_itself) {
         for (std::size_t i = 0; i < processes_.size(); ++i) {
             if (referee_.holds(i))
@@ -405,6 +420,8 @@ boost::asio::awaitable<void> trial::play(result& r) {
         r.add("bytes_per_handover", bytes / passed_on);
     }
     co_await let_go();
+    while (refusal_)
+        co_await pause();  // until it is thrown
 }
 
 void trial::add_figures(result& r) const {

@@ -93,6 +93,10 @@ private:
     bool closing_ = false;
     bool stalled_ = false;
     std::exception_ptr problem_;
+    /// Of a contender that does not keep to the protocol, and since when. What others have said
+    /// before is judged first.
+    std::exception_ptr refusal_;
+    clock::time_point refused_at_;
 };
 
 }  // namespace corozk::bench

@@ -35,13 +35,16 @@ public:
     /// When a server is given up that owes nothing but the response to a request for which the leader
     /// is needed: it may have lost its leader, while others have not, and a third of the timeout is left
     /// to find one. A leader that merely pauses for so long costs the requests in flight, but not the
-    /// session, which the servers keep. It has some time in any case: this process may have been
-    /// stopped, and only now have sent the request.
+    /// session, which the servers keep. It has a sixth of the timeout in any case: this process may have
+    /// been stopped, and only now have sent the request. It has a third if a sixth is left then, as where
+    /// large requests take long on a slow link.
     /// @param awaited_since since when nothing else is owed; the maximum if that is not so
     time_point patience_end(time_point awaited_since) const noexcept {
         return awaited_since == time_point::max()
                    ? awaited_since
-                   : std::max(deadline() - timeout_ / 3, awaited_since + timeout_ / 6);
+                   : std::max({deadline() - timeout_ / 3,
+                               awaited_since + timeout_ / 6,
+                               std::min(awaited_since + timeout_ / 3, deadline() - timeout_ / 6)});
     }
     bool expired(time_point now) const noexcept { return now >= deadline(); }
 

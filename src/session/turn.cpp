@@ -340,6 +340,8 @@ void session::on_timer() {
     heed_fork();
     if (!agenda_.begin_turn())
         return;
+    // What has arrived meanwhile may not be known yet, if this process was stopped.
+    const bool was_away = now() - last_look_ > connector_.timeout() / 5;
     last_look_ = now();
     link_.look_after_client();
     if (past_deadline())
@@ -354,8 +356,8 @@ void session::on_timer() {
     timers_.run(now());
     agenda_.end_turn();
     turn();
-    // Not before what has arrived was read: this process may have been stopped for a while.
-    give_up_useless_server();
+    if (!was_away)
+        give_up_useless_server();
 }
 
 }  // namespace corozk::detail

@@ -200,7 +200,9 @@ TEST_CASE("judge: who dies while it releases it is found, also if it is the last
 
 TEST_CASE("judge: where nothing was handed over, nothing is judged") {
     judged j;
-    int code = j.run("echo waiting; echo holding; echo lost; read -r end", {"--waiters", "3"});
+    const std::string nobody_waits =
+        "echo waiting; exec 9> \"$0\"; flock 9; echo holding; echo lost; flock -u 9; read -r end";
+    int code = j.run(nobody_waits, {"--waiters", "3"});
     INFO(j.out());
     REQUIRE(code == 2);
     CHECK(j.verdict() == "not judged");
@@ -241,6 +243,20 @@ TEST_CASE("judge: what cannot be judged takes nothing else away") {
     CHECK(j.verdict() == "WRONG");
     CHECK(j.faults("exclusion") >= 1);
     CHECK(j.says("2 waiters: not judged: contender 3 said 'hello'"));
+    // Also what it said itself right before.
+    const std::string at_once =
+        "echo waiting; echo holding; [ $COROZK_BENCH_NUMBER = 3 ] && echo hello; read -r told; "
+        "echo released; read -r end";
+    REQUIRE(j.run(at_once, {"--waiters", "2"}) == 1);
+    CHECK(j.faults("exclusion") >= 1);
+    CHECK(j.says("2 waiters: not judged: contender 3 said 'hello'"));
+}
+
+TEST_CASE("judge: what fails but the recipe makes it not wrong") {
+    judged j;
+    CHECK(j.bench().run({"judge", "--hosts", "127.0.0.1:1", "--", "true"}) == 2);
+    INFO(j.out());
+    CHECK(j.says("127.0.0.1:1"));
 }
 
 TEST_CASE("judge: with --fair the order of waiters is known, and counts") {

@@ -904,7 +904,7 @@ TEST_CASE("a server that may have lost its leader is left in time to keep the se
         context,
         [&]() -> awaitable<void> {
             client_options options = quiet_options(rooted(one.hosts() + "," + two.hosts()));
-            options.session_timeout = 12'000ms;
+            options.session_timeout = 20'000ms;
             std::string log;
             options.logger = logger(log_level::info, [&](log_level, std::string_view text) {
                 log += std::string(text) + "\n";
@@ -934,7 +934,7 @@ TEST_CASE("a server that may have lost its leader is left in time to keep the se
             co_await zk.sync();
             co_await zk.close();
         },
-        60s);
+        120s);
     run_to_idle(context);
 }
 

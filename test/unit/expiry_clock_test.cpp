@@ -90,6 +90,9 @@ TEST_CASE(
     CHECK(clock.patience_end(start + 3600ms) == start + 8s);
     // The process was stopped: it has sent the heartbeat when the time was nearly over.
     CHECK(clock.patience_end(start + 9s) == start + 11s);
+    // Of several large requests, the response before came after half of the time.
+    CHECK(clock.patience_end(start + 5s) == start + 9s);
+    CHECK(clock.patience_end(start + 7s) == start + 10s);
     clock.answered(start + 3s);
     CHECK(clock.patience_end(start + 3600ms) == start + 11s);
 }

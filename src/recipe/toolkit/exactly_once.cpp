@@ -27,7 +27,7 @@ constexpr std::uint32_t looked_at = 4;
 /// Deletes abandoned nodes. Of many clients, few look, but at all of them.
 /// @param now   0: unknown
 /// @param made  a node that was just created
-task<> sweep(port& p, std::string parent, std::int64_t now, std::string made) {
+task<> erase_abandoned(port& p, std::string parent, std::int64_t now, std::string made) {
     request count(p, op_code::exists, parent);
     if (co_await count)
         co_return;
@@ -103,7 +103,7 @@ task<error_code> exactly_once::open() {
         version_ = 0;
         if (!swept_ && !ec) {
             swept_ = true;
-            port_.spawn(sweep(port_, parent_, create.record.ctime, path_));
+            port_.spawn(erase_abandoned(port_, parent_, create.record.ctime, path_));
         }
         co_return error_code();
     }

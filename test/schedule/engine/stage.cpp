@@ -296,8 +296,10 @@ void stage::count_outages(std::int64_t wait, bool early) {
         outage& now = outages_[i];
         now.ms += wait;
         now.rushed = now.rushed || early;
-        if (now.rushed && now.ms >= enough)
+        if (now.rushed && now.ms >= enough) {  // as if there had been silence
             ended_sessions_.insert(i);
+            happened_.insert(move_kind::silence);
+        }
     }
 }
 
