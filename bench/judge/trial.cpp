@@ -104,21 +104,26 @@ void trial::start_one() {
     });
 }
 
+/// A word that is none ends the trial, but what else was said is judged before.
+template <class Function>
+void trial::unless_refused(std::size_t who, clock::time_point now, Function f) {
+    try {
+        about(who, f);
+    } catch (const protocol_error&) {
+        if (refusal_)
+            return;
+        refusal_ = std::current_exception();
+        refused_at_ = now;
+    }
+}
+
 void trial::read_all(clock::time_point now) {
     order_.begin_reading();
     for (std::size_t i = 0; i < processes_.size(); ++i) {
-        try {
-            about(i, [&] {
-                auto lines = std::exchange(processes_[i].lines(), {});
-                for (std::size_t k = 0; k < lines.size() && !closing_; ++k)
-                    order_.add(i, parse_statement(lines[k]), now);
-            });
-        } catch (const protocol_error&) {
-            if (!refusal_) {
-                refusal_ = std::current_exception();
-                refused_at_ = now;
-            }
-        }
+        std::deque<std::string> lines;
+        unless_refused(i, now, [&] { lines = std::exchange(processes_[i].lines(), {}); });
+        for (std::size_t k = 0; k < lines.size() && !closing_; ++k)
+            unless_refused(i, now, [&] { order_.add(i, parse_statement(lines[k]), now); });
     }
 }
 
@@ -133,7 +138,8 @@ void trial::listen_or_throw(clock::time_point now) {
             break;
     }
     note_ends(now);
-    if (refusal_ && now >= refused_at_ + look_interval && !doubtful_)
+    const bool judged = now >= refused_at_ + look_interval && !doubtful_;
+    if (refusal_ && (judged || now >= refused_at_ + end_limit))
         std::rethrow_exception(refusal_);
 }
 

@@ -60,6 +60,8 @@ private:
     void start_one();
     void listen();
     void listen_or_throw(clock::time_point now);
+    template <class Function>
+    void unless_refused(std::size_t who, clock::time_point now, Function f);
     void read_all(clock::time_point now);
     bool has_more_to_hear() const;
     void judge_lines();

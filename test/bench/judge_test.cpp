@@ -201,7 +201,7 @@ TEST_CASE("judge: who dies while it releases it is found, also if it is the last
 TEST_CASE("judge: where nothing was handed over, nothing is judged") {
     judged j;
     const std::string nobody_waits =
-        "echo waiting; exec 9> \"$0\"; flock 9; echo holding; echo lost; flock -u 9; read -r end";
+        "exec 9> \"$0\"; flock 9; echo waiting; echo holding; echo lost; flock -u 9; read -r end";
     int code = j.run(nobody_waits, {"--waiters", "3"});
     INFO(j.out());
     REQUIRE(code == 2);

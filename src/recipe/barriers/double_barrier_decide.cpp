@@ -134,7 +134,11 @@ task<bool> barrier_room::decide_waiting(const std::optional<barrier_view>& view,
         co_return co_await begin(*next, counted.waiting);
     }
     if (sequence_spent(parent) && counted.waiting.size() < size_) {
-        refuse_waiting();
+        // Unless a round has started since the record was read.
+        if (parent.version == known_.version)
+            refuse_waiting();
+        else
+            list_next_ = true;
         co_return true;
     }
     if (!view->inside.empty() && target_.empty()) {

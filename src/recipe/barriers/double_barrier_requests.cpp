@@ -5,7 +5,7 @@
 #include "recipe/barriers/double_barrier_room.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/renew_parent.hpp"
-#include "recipe/toolkit/update_node.hpp"
+#include "recipe/toolkit/retry.hpp"
 
 namespace corozk::detail {
 
@@ -16,15 +16,23 @@ namespace {
 task<> renew_or_tell(port& p, std::string parent) {
     // Without the record: compared with its number, new members would be inside.
     const bool keep_data = false;
-    const error_code renewed = co_await renew_parent(p, parent, keep_data);
-    if (renewed != errc::sequence_exhausted)
-        co_return;
     retry attempts(p);
-    auto same = [](const request& read, std::optional<std::string>& data) {
-        data = read.answer;
-        return error_code();
-    };
-    co_await update_node(p, std::move(parent), attempts, update_options(), same);
+    error_code ec;
+    do
+        ec = co_await renew_parent(p, parent, keep_data);
+    while (attempts.again(ec));
+    bool tell = ec == errc::sequence_exhausted;
+    while (tell) {
+        request read(p, op_code::get, parent);
+        ec = co_await read;
+        if (!ec) {
+            request set(p, op_code::set, parent);
+            set.data = read.answer;
+            set.version = read.record.version;
+            ec = co_await set;
+        }
+        tell = attempts.again(ec);  // after `bad_version`, they look already
+    }
 }
 
 }  // namespace
@@ -56,7 +64,7 @@ void barrier_room::add_create(std::deque<job>& jobs, const seat_ptr& s, std::uin
     ask.entries = s->entries;
 }
 
-void barrier_room::note_answer(job& j, bool& parent_missing, bool& again) {
+void barrier_room::note_answer(job& j, answers& all) {
     barrier_seat& s = *j.seat;
     error_code ec = j.ask.error;
     retry attempt(port_);
@@ -69,12 +77,12 @@ void barrier_room::note_answer(job& j, bool& parent_missing, bool& again) {
             has_node(s, j.ask.answer, sequence.value_or(0));
         } else if (attempt.doubtful()) {
             s.unsure = true;
-            again = true;
+            all.again = true;
         } else {
             s.forget_node();
-            again = true;
+            all.again = true;
             if (ec == zk_errc::no_node) {
-                parent_missing = true;
+                all.parent_missing = true;
             } else if (!transient) {
                 end(s, ec);
             }
@@ -85,16 +93,19 @@ void barrier_room::note_answer(job& j, bool& parent_missing, bool& again) {
         s.forget_node();
         if (s.phase == phase::withdrawing)
             end(s, s.verdict);
-        if (s.verdict == errc::sequence_exhausted)
-            port_.spawn(renew_or_tell(port_, parent_));
+        all.refused = all.refused || s.verdict == errc::sequence_exhausted;
         return;
     }
-    again = true;
+    all.again = true;
     if (transient)
         return;
     port_.report(
         log_level::warning, "double barrier: could not delete ", s.node, ": ", ec.message());
     end(s, ec);
+}
+
+void barrier_room::renew_parent() {
+    port_.spawn(renew_or_tell(port_, parent_));
 }
 
 void barrier_room::has_node(barrier_seat& s, std::string path, std::int32_t sequence) {

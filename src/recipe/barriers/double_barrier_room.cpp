@@ -174,12 +174,13 @@ task<bool> barrier_room::step() {
     }
     reads.send();
 
-    bool again = false;
-    bool parent_missing = false;
+    answers all;
     for (job& j : jobs) {
         co_await j.ask;
-        note_answer(j, parent_missing, again);
+        note_answer(j, all);
     }
+    if (all.refused)
+        renew_parent();
     error_code ec = co_await reads.finish();
     known_.caught_up = known_.caught_up || (reads.syncs && !reads.sync.error);
     if (reads.looks)
@@ -189,14 +190,14 @@ task<bool> barrier_room::step() {
     drop_finished();
     if (ec == zk_errc::no_node) {
         note_missing_parent();
-        parent_missing = parent_missing || any(phase::entering);
+        all.parent_missing = all.parent_missing || any(phase::entering);
     }
-    if (parent_missing) {
+    if (all.parent_missing) {
         co_await make_parent();
         co_return true;
     }
     if (ec == zk_errc::no_node)
-        co_return again;
+        co_return all.again;
     if (ec) {
         // A server without a quorum cannot catch up: those that leave wait for one that can.
         const bool later = ec == zk_errc::not_read_only && !reads.unsure;
@@ -208,7 +209,7 @@ task<bool> barrier_room::step() {
         co_return !later;
     }
     bool more = co_await read(reads);
-    again = again || more || (any(phase::entering) && !record_watched_);
+    bool again = all.again || more || (any(phase::entering) && !record_watched_);
     if (!again)
         again = co_await watch_target(generation);
     drop_finished();

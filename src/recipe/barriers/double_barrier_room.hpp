@@ -115,7 +115,14 @@ private:
     // Requests.
     void add_jobs(std::deque<job>& jobs, std::uint64_t generation, bool& list);
     void add_create(std::deque<job>& jobs, const seat_ptr& s, std::uint64_t generation);
-    void note_answer(job& j, bool& parent_missing, bool& again);
+    /// What is learned from those of a pass.
+    struct answers {
+        bool parent_missing = false;
+        bool refused = false;  ///< a member whose node is gone
+        bool again = false;
+    };
+    void note_answer(job& j, answers& all);
+    void renew_parent();
     bool find_unsure(const name_list& names);
     void has_node(barrier_seat& s, std::string path, std::int32_t sequence);
     void erase_late(const barrier_seat& s);

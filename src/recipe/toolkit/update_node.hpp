@@ -61,7 +61,8 @@ task<error_code> update_node(port& p,
 }
 
 /// Creates a node that belongs to no session, or updates it, as above, with this data. `decide` leaves
-/// a node that has it as it is.
+/// a node that has it as it is. If the response to the create was lost, and others have written since,
+/// it is updated: whether there was a node before is not known.
 template <class Decide>
 task<error_code> write_node(port& p,
                             std::string path,
