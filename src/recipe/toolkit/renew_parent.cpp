@@ -12,7 +12,7 @@ namespace corozk::detail {
 
 namespace {
 
-/// Servers hide what tells a password of those who may not administer a node.
+/// Servers hide passwords from clients that may not administer the node.
 bool is_masked(const acl_entry& entry) {
     return entry.scheme == "digest" && entry.id.ends_with(":x");
 }
