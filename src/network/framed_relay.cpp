@@ -178,6 +178,14 @@ public:
         return true;
     }
 
+    void send_ping() override {
+        // Length 8, xid -2, operation 11.
+        static constexpr std::array<unsigned char, 12> packet{
+            0, 0, 0, 8, 0xff, 0xff, 0xff, 0xfe, 0, 0, 0, 11};
+        if (stream_ && stream_->connected())
+            send(packet);
+    }
+
     bool hung_up() override {
         constexpr int reads_per_call = 64;
         for (int i = 0; i < reads_per_call && stream_ && stream_->input(); ++i) {

@@ -108,6 +108,9 @@ public:
     /// @return false if there is no connection
     virtual bool send_close_request() = 0;
 
+    /// Sends a request that has no effect.
+    virtual void send_ping() = 0;
+
     /// @return whether the server has closed the connection
     virtual bool hung_up() = 0;
 

@@ -93,6 +93,9 @@ void session::go_on_closing() {
                 finish_closing();
             }
             break;
+        case closing_steps::action::send_ping:
+            link_.send_ping();
+            break;
         case closing_steps::action::finish:
             finish_closing();
             break;

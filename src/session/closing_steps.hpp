@@ -19,6 +19,7 @@ public:
     enum class action : std::uint8_t {
         wait,
         send_close_request,  ///< send the closing request; report `fail` or `hung_up`
+        send_ping,           ///< send a request that makes the server respond to the one before
         finish,              ///< release the connection and report `result`
     };
 
@@ -30,6 +31,7 @@ public:
     /// @param had_session whether a session exists at the server, connected or not
     void begin(bool connected, bool had_session, time_point deadline) noexcept {
         leaving_ = confirmed_ = false;
+        ping_at_ = time_point::max();
         phase_ = phase_type::draining;
         deadline_ = deadline;
         if (!connected)
@@ -50,8 +52,13 @@ public:
                 end(left_to_expire());
             } else {
                 phase_ = phase_type::parting;
+                ping_at_ = now + std::min(longest_silence, (deadline_ - now) / 3);
                 return action::send_close_request;
             }
+        }
+        if (parting() && now >= ping_at_) {
+            ping_at_ = time_point::max();
+            return action::send_ping;
         }
         return phase_ == phase_type::over ? action::finish : action::wait;
     }
@@ -59,8 +66,10 @@ public:
     /// The server has ended the session. It also closes the connection, at once; otherwise this side
     /// does so.
     void confirmed(time_point now) noexcept {
-        if (parting() && !std::exchange(confirmed_, true))
-            deadline_ = std::min(deadline_, now + longest_farewell);
+        if (!parting() || std::exchange(confirmed_, true))
+            return;
+        deadline_ = std::min(deadline_, now + longest_farewell);
+        ping_at_ = time_point::max();
     }
 
     void hung_up() noexcept { end(error_code()); }
@@ -69,11 +78,16 @@ public:
     bool active() const noexcept { return draining() || parting(); }
     bool draining() const noexcept { return phase_ == phase_type::draining; }
     bool parting() const noexcept { return phase_ == phase_type::parting; }
-    time_point deadline() const noexcept { return active() ? deadline_ : time_point::max(); }
+    time_point deadline() const noexcept {
+        return active() ? std::min(deadline_, ping_at_) : time_point::max();
+    }
     const error_code& result() const noexcept { return result_; }
 
 private:
     static constexpr std::chrono::milliseconds longest_farewell{100};
+    /// Servers 3.6.0 to 3.8.0 may keep a response back until another request arrives
+    /// (ZOOKEEPER-4537).
+    static constexpr steady_clock::duration longest_silence = std::chrono::seconds(1);
 
     error_code left_to_expire() const noexcept {
         return leaving_ ? error_code() : make_error_code(errc::session_left_to_expire);
@@ -86,6 +100,7 @@ private:
 
     phase_type phase_ = phase_type::none;
     time_point deadline_ = time_point::max();
+    time_point ping_at_ = time_point::max();
     error_code result_;
     bool leaving_ = false;
     bool confirmed_ = false;

@@ -102,6 +102,8 @@ public:
     /// @return false if there is no connection
     bool send_close_request();
 
+    void send_ping() { relay_->send_ping(); }
+
     /// Reads and discards. @return whether the server has closed the connection
     bool hung_up() { return relay_->hung_up(); }
     bool close_confirmed() const noexcept { return relay_->close_confirmed(); }

@@ -1051,6 +1051,32 @@ TEST_CASE("a response that the server keeps back until another request arrives i
     CHECK(hand.data("/kept") == "2");
 }
 
+// The same, with pings as such requests.
+TEST_CASE("the response to the request that ends a session is asked for as well") {
+    fault_proxy proxy(the_server().port(), {.number_pings = true});
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        client_options options = quiet_options(rooted(proxy.hosts()));
+        options.session_timeout = 120'000ms;
+        options.close_timeout = 60'000ms;
+        client zk = co_await connected_client(options);
+        co_await eventually_async([&] { return zk.counters().in_flight == 0; });
+        std::atomic<bool> pinged = false;
+        const rule_id kept = proxy.arm(at_request(proxy.requests() + 1), hold_reply());
+        proxy.arm(at_request(proxy.requests() + 2),
+                  call_at_request([&proxy, &pinged, kept](const frame_info& frame) {
+                      pinged = frame.op == op_code::ping;
+                      proxy.release(kept);
+                  }));
+        outcome<> closed;
+        zk.close(closed.handler());
+        co_await eventually_async([&] { return closed.done(); });
+        CHECK_FALSE(closed.error());
+        CHECK(pinged);
+    });
+    run_to_idle(context);
+}
+
 // The victim of the test below: a process of its own. What it sees goes to a file, a line each.
 TEST_CASE("child: tells what it sees", "[.]") {
     std::ofstream out(std::getenv("COROZK_TEST_OUTPUT"));

@@ -47,6 +47,21 @@ TEST_CASE("closing: waits for the last responses, says goodbye, is hung up on") 
     CHECK_FALSE(c.result());
 }
 
+TEST_CASE("closing: a server that is silent is sent a ping, once") {
+    closing_steps c = begun();
+    CHECK(c.next(connection(true, true), start + 400ms) == action::send_close_request);
+    CHECK(c.deadline() == start + 600ms);  // after a third of the time
+    CHECK(c.next(connection(true, true), start + 599ms) == action::wait);
+    CHECK(c.next(connection(true, true), start + 600ms) == action::send_ping);
+    CHECK(c.deadline() == start + 1s);
+    CHECK(c.next(connection(true, true), start + 700ms) == action::wait);
+    CHECK(c.next(connection(true, true), start + 1s) == action::finish);
+    c.begin(true, true, start + 1h);
+    CHECK(c.next(connection(true, true), start) == action::send_close_request);
+    CHECK(c.deadline() == start + 1s);
+    CHECK(c.next(connection(true, true), start + 1s) == action::send_ping);
+}
+
 TEST_CASE("closing: a session that was left does not make the next one remain") {
     closing_steps c;
     c.leave(true, start + 1s);

@@ -371,6 +371,8 @@ public:
         return socket_.has_value();
     }
 
+    void send_ping() override {}  // the model keeps no response back
+
     bool hung_up() override {
         if (!std::exchange(state_->input, false))
             return false;
