@@ -25,7 +25,7 @@
 namespace corozk::bench {
 namespace {
 
-constexpr int exit_failure = 1;  // of no command
+constexpr int exit_failure = 1;  // before a command is known
 constexpr int exit_usage = 2;
 constexpr int exit_interrupted = 130;
 

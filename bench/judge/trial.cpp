@@ -104,7 +104,7 @@ void trial::start_one() {
     });
 }
 
-/// A word that is none ends the trial, but what else was said is judged before.
+/// A line that the protocol does not know ends the trial, after what else was said has been judged.
 template <class Function>
 void trial::unless_refused(std::size_t who, clock::time_point now, Function f) {
     try {

@@ -246,6 +246,7 @@ TEST_CASE("sequence: nobody is alone inside a double barrier") {
                 std::optional<pending_result<>> b(std::in_place);
                 first.enter(a->handler());
                 co_await settle(one);
+                CHECK((!a->done() || a->error()));  // never without the other one
                 second.enter(b->handler());
                 // Who is refused comes again; nobody is inside without the other one.
                 for (;;) {
@@ -315,6 +316,27 @@ TEST_CASE("sequence: a parent keeps its ACL, and stays where it may not be repla
                   ownership held = co_await exclusive.acquire();
                   CHECK(held.valid());
               });
+}
+
+TEST_CASE(
+    "sequence: where the parent may not be replaced, a put says that its numbers are used up") {
+    at_parent(starts[0], [](client& one, client&, std::string path, admin&) -> awaitable<void> {
+        queue items(one, path);
+        co_await items.put("first");
+        const acl guarded{
+            corozk::acl_entry(permission::read | permission::admin, "world", "anyone")};
+        co_await one.set_acl("/aged", guarded);
+        queue_item first = co_await items.take();
+        CHECK(first.data == "first");
+        error_code ec;
+        for (int i = 0; i < 10 && !ec; ++i) {
+            auto [problem] = co_await items.put("more", as_tuple());
+            ec = problem;
+            if (!ec)
+                co_await items.take();
+        }
+        CHECK(ec == errc::sequence_exhausted);
+    });
 }
 
 }  // namespace corozk::testing::sequence_test
