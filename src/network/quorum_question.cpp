@@ -35,7 +35,7 @@ std::string quorum_question::problem() const {
         return unusable_;
     if (received_ == answer_.size())
         return "it has no quorum";
-    return stream_->ended() ? stream_->problem() : "no answer in time";
+    return stream_->ended() ? stream_->problem() : std::string();
 }
 
 void quorum_question::go_on() {

@@ -36,7 +36,7 @@ public:
 
     const endpoint& server() const noexcept { return server_; }
 
-    /// Why the answer is not yes (yet), in words.
+    /// Why the answer is not yes, in words; empty as long as there is none.
     std::string problem() const;
 
     /// In the child of a fork.

@@ -198,22 +198,23 @@ void session::explain_delay() {
     explain_at_ = time_point::max();
     if (closing_.active())
         return;
-    std::string why = connector_.problems();
     if (!connector_.open()) {
-        return report(log_level::warning, "there is still no connection to ", options_.hosts, why);
+        return report(log_level::warning,
+                      "there is still no connection to ",
+                      options_.hosts,
+                      connector_.problems());
     }
     const connector::endpoint& current = connector_.tried().back();
     if (connector_.servers().knows(current) || connector_.search().leaving())
         return;
-    for (const auto& question : inquiries_.quorum)
-        why += " (" + to_text(question->server()) + ": " + question->problem() + ")";
+    note_answers();
     report(log_level::warning,
            "the client stays at ",
            to_text(current),
            ", for no server of the host list ",
            options_.hosts,
            " can be used yet",
-           why);
+           connector_.problems());
 }
 
 /// There is no connection: an attempt has failed, or it was lost.
@@ -373,6 +374,7 @@ error_code session::set_hosts(const std::string& text) {
 }
 
 void session::ask_servers() {
+    note_answers();
     stop_looking();
     auto yes = [this](const connector::endpoint& server) {
         stop_looking();
@@ -388,6 +390,12 @@ void session::ask_servers() {
         inquiries_.quorum.back()->ask(streams_, connector_.servers().name_of(server), yes);
     }
     report_unused_files();
+}
+
+/// What is known of a server stays known while it is asked again.
+void session::note_answers() {
+    for (const auto& question : inquiries_.quorum)
+        connector_.refused(question->server(), question->problem());
 }
 
 /// For another one, once all requests have got their responses.

@@ -32,6 +32,8 @@ constexpr auto longest_patience = 500ms;
 
 constexpr std::size_t problems_kept = 16;
 
+constexpr auto no_answer = "no answer in time";
+
 }  // namespace
 
 connect_problems::problem* connect_problems::find(const std::string& where) {
@@ -156,7 +158,7 @@ connector::action connector::attempt(time_point now) {
 /// Until more is known.
 void connector::presume_no_answer() {
     problems_.reached(connect_problems::reach_type::attempted);
-    problems_.presume(to_text(tried_.back()), "no answer in time");
+    problems_.presume(to_text(tried_.back()), no_answer);
 }
 
 /// A silent server gets a share of the available time, so that the others get theirs.
@@ -226,9 +228,11 @@ bool connector::replace(host_list hosts, time_point now) {
         return true;
     failed_rounds_ = 0;
     search_.list_replaced(std::move(before), timeout_, now);
-    if (open() || verifying())
+    if (verifying())
         return true;
     problems_ = {};
+    if (open())
+        return true;
     if (!attempting()) {
         wait_until(now);
         return true;
@@ -384,6 +388,8 @@ void connector::give_up_server() {
 /// or whose sessions expire at once.
 void connector::connection_lost(time_point now) {
     search_.stop();
+    if (open())
+        problems_ = {};  // of servers that the client did not move to
     if (now - attempt_started_ >= lasting_connection)
         short_connections_ = 0;
     if (++short_connections_ <= short_connections_in_order)
@@ -394,6 +400,13 @@ void connector::connection_lost(time_point now) {
 
 void connector::found(const endpoint& server, time_point now) {
     search_.found(server, std::max<milliseconds>(timeout_ / 3, shortest_pause), now);
+}
+
+void connector::refused(const endpoint& server, const std::string& why) {
+    if (why.empty())
+        problems_.presume(to_text(server), no_answer);
+    else
+        problems_.note(to_text(server), why);
 }
 
 std::string connector::problems() {

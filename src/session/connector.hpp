@@ -106,6 +106,8 @@ public:
     void give_up_server();  ///< the current one is about to be lost; others are tried before it
     void connection_lost(time_point now);
     void found(const endpoint& server, time_point now);
+    /// A candidate of the search would not take the client, or, without a reason, has not said so yet.
+    void refused(const endpoint& server, const std::string& why);
     void left() noexcept { search_.stop(); }  ///< the server, for the one that was found
     void stop() noexcept;
 

@@ -124,6 +124,7 @@ private:
     void follow_ensemble();
     void ask_servers();
     void leave_server();
+    void note_answers();
     void stop_looking() noexcept;
     void give_up_connecting(error_code reason);
     void connect_failed(error_code reason);

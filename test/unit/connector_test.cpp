@@ -628,6 +628,27 @@ TEST_CASE("connector: it leaves once nothing is in flight, or tries again later"
     CHECK(b.attempt() == current);
 }
 
+TEST_CASE("connector: why a server takes no client stays known while it is asked again") {
+    bench b("10.0.0.1");
+    b.start_round();
+    b.attempt();
+    b.machine.established(4s, false, b.now);
+    b.machine.replace(parse_hosts("10.0.0.2"), b.now);
+    b.machine.refused(at("10.0.0.2"), "");
+    CHECK(b.machine.problems() == " (10.0.0.2:2181: no answer in time)");
+    b.machine.refused(at("10.0.0.2"), "it has no quorum");
+    b.machine.refused(at("10.0.0.2"), "");
+    CHECK(b.machine.problems() == " (10.0.0.2:2181: it has no quorum)");
+    SECTION("until the list is replaced") {
+        b.machine.replace(parse_hosts("10.0.0.3"), b.now);
+        CHECK(b.machine.problems().empty());
+    }
+    SECTION("until the connection is lost") {
+        b.machine.connection_lost(b.now);
+        CHECK(b.machine.problems().empty());
+    }
+}
+
 TEST_CASE("hosts replaced: while idle the next connection uses them") {
     bench b("10.0.0.1");
     b.machine.replace(parse_hosts("10.0.0.2"), b.now);

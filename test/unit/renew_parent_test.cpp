@@ -65,7 +65,8 @@ TEST_CASE("renew parent: the new one has the same ACL, and the data if it is wan
     CHECK(p.asked().empty());
 }
 
-TEST_CASE("renew parent: nothing is replaced without need, or where it could change who may do what") {
+TEST_CASE(
+    "renew parent: nothing is replaced without need, or where it could change who may do what") {
     scripted_port p;
     std::optional<error_code> result;
     error_code expected = errc::sequence_exhausted;

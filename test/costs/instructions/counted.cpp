@@ -28,8 +28,8 @@ using boost::asio::awaitable;
 namespace {
 
 constexpr std::size_t usual_rounds = 7;
-constexpr std::size_t many_rounds = 25;  // where much depends on how many pieces answers arrive in
-constexpr std::size_t count = 100;       // in each
+constexpr std::size_t many_rounds = 100;  // where much depends on how many pieces answers arrive in
+constexpr std::size_t count = 100;        // in each
 constexpr auto session_timeout = std::chrono::seconds(120);
 
 template <class Work>
