@@ -188,14 +188,16 @@ constexpr std::array options{
                    throw usage_error("it needs the name of a file");
                s.json_file = v;
            }},
-    option{"--report",
-           "DIR",
-           "also make a folder with a page (index.html), pictures and distributions; needs gnuplot",
-           [](settings& s, std::string_view v) {
-               if (v.empty())
-                   throw usage_error("it needs the name of a folder");
-               s.report_folder = v;
-           }},
+    option{
+        "--report",
+        "DIR",
+        "also make a folder with a page (index.html), pictures and distributions, in place of an "
+        "earlier report there; needs gnuplot",
+        [](settings& s, std::string_view v) {
+            if (v.empty())
+                throw usage_error("it needs the name of a folder");
+            s.report_folder = v;
+        }},
     option{"--from",
            "FILE[,FILE...]",
            "measure nothing: make the report from files that --json wrote",
@@ -592,6 +594,11 @@ bool parse_arguments(std::span<const std::string_view> words,
     }
     check_servers(s);
     return false;
+}
+
+void require_one(std::string_view option, const std::vector<std::size_t>& numbers) {
+    if (numbers.size() != 1)
+        throw usage_error(fmt::format("{}: one number", option));
 }
 
 }  // namespace corozk::bench

@@ -40,6 +40,9 @@ bool parse_arguments(std::span<const std::string_view> words,
                      std::span<const std::string_view> accepted,
                      settings& s);
 
+/// Refuses several numbers where a command measures with one.
+void require_one(std::string_view option, const std::vector<std::size_t>& numbers);
+
 /// What was probably meant: the candidate that is most like the word, or "" if none is.
 std::string_view closest(std::string_view word, const std::vector<std::string_view>& candidates);
 

@@ -164,7 +164,8 @@ std::span<const command> all_commands() {
              "--readers",
              "--limit"},
             defaults_of_handover,
-            run_handover},
+            run_handover,
+            [](const settings& s) { require_one("--limit", s.limits); }},
         command{
             "herd",
             "what one release stirs up as more and more wait, and what a neighbour notices of it",
@@ -316,7 +317,8 @@ std::span<const command> all_commands() {
              "--members",
              "--deadline"},
             defaults_of_compare,
-            run_compare},
+            run_compare,
+            [](const settings& s) { require_one("--members", s.members); }},
         command{
             "report",
             "a page with pictures: compare and herd, or what was measured before",

@@ -174,7 +174,8 @@ command demo_command() {
             s.waiters = {10'000};
             s.repeat = 1;
         },
-        run_demo};
+        run_demo,
+        [](const settings& s) { require_one("--waiters", s.waiters); }};
 }
 
 }  // namespace corozk::bench

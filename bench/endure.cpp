@@ -184,15 +184,14 @@ boost::asio::awaitable<void> run_endure(job& j) {
 }
 
 void check_endure(const settings& s) {
+    require_one("--waiters", s.waiters);
     const char* problem = nullptr;
-    if (s.waiters.size() != 1)
-        problem = "--waiters is one number";
-    else if (s.waiters.front() < 2)
+    if (s.waiters.front() < 2)
         problem = "--waiters: a lock is passed on between two at the least";
     else if (s.repeat > 1)
         problem = "--repeat: it runs once; how long, --duration says";
     if (problem)
-        throw usage_error(fmt::format("endure: {}\nSee corozk-bench endure --help.", problem));
+        throw usage_error(problem);
 }
 
 }  // namespace corozk::bench

@@ -73,22 +73,27 @@ std::string wrapped(std::string_view text, std::size_t indent) {
     return result + line + '\n';
 }
 
-std::string general_help(std::span<const command> commands) {
-    std::string text = wrapped(
-        "corozk-bench measures corozk (ZooKeeper recipes as C++ coroutines), and what locks cost "
+std::string general_help(std::string_view program, std::span<const command> commands) {
+    std::string text = wrapped(fmt::format(
+        "{} measures corozk (ZooKeeper recipes as C++ coroutines), and what locks cost "
         "when very many wait for them. It starts a ZooKeeper server of its own on a free port and "
-        "stops it at the end; --hosts uses one that is already there.");
-    text += "\nusage: corozk-bench COMMAND [OPTIONS]\n\n";
+        "stops it at the end; --hosts uses one that is already there.",
+        program));
+    text += fmt::format("\nusage: {} COMMAND [OPTIONS]\n\n", program);
     for (const auto& c : commands) {
         std::string summary = wrapped(c.summary, name_width + 2);
         summary.replace(2, c.name.size(), c.name);
         text += summary;
     }
-    text +=
-        "\ncorozk-bench COMMAND --help explains a command and its options. For example\n\n"
-        "  corozk-bench handover --waiters 100,1000,10k --implementation ours\n"
-        "  corozk-bench many --waiters 100k --json many.json\n"
-        "  corozk-bench stall --watches 50k\n\n";
+    text += fmt::format("\n{} COMMAND --help explains a command and its options.", program);
+    if (commands.size() > 1) {
+        text +=
+            " For example\n\n"
+            "  corozk-bench handover --waiters 100,1000,10k --implementation ours\n"
+            "  corozk-bench many --waiters 100k --json many.json\n"
+            "  corozk-bench stall --watches 50k";
+    }
+    text += "\n\n";
     text += wrapped(
         "Results go to standard output, progress to standard error. Exit codes: 0 good, "
         "1 failed, or nothing was measured (of judge: a wrong recipe; of watch: a herd), 2 wrong "

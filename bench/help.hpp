@@ -8,7 +8,8 @@
 
 namespace corozk::bench {
 
-std::string general_help(std::span<const command> commands);
+/// @param program the name of the program that has these commands
+std::string general_help(std::string_view program, std::span<const command> commands);
 std::string command_help(const command& c);
 
 /// Breaks a text into lines, each with this many spaces in front.

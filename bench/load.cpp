@@ -147,9 +147,7 @@ boost::asio::awaitable<void> run_load(job& j) {
 
 void check_load(const settings& s) {
     if (s.sessions < 2)
-        throw usage_error(
-            "load: --sessions: a lock is passed on between two at the least\n"
-            "See corozk-bench load --help.");
+        throw usage_error("--sessions: a lock is passed on between two at the least");
 }
 
 }  // namespace corozk::bench

@@ -87,20 +87,12 @@ int run_command(const program& p,
                 const settings& s,
                 std::span<const std::string_view> words) {
     if (!s.from.empty() && !s.json_file.empty())
-        throw usage_error(fmt::format(
-            "{}: --json: with --from nothing is measured; the rows of all files are in the "
-            "report's rows.json\nSee {} {} --help.",
-            c.name,
-            p.name,
-            c.name));
+        throw usage_error(
+            "--json: with --from nothing is measured; the rows of all files are in the report's "
+            "rows.json");
     for (std::string_view ignored : {"--hosts", "--servers", "--repeat", "--peers", "--warm-up"}) {
         if (!s.from.empty() && s.was_given(ignored))
-            throw usage_error(
-                fmt::format("{}: {}: with --from nothing is measured\nSee {} {} --help.",
-                            c.name,
-                            ignored,
-                            p.name,
-                            c.name));
+            throw usage_error(fmt::format("{}: with --from nothing is measured", ignored));
     }
     interruption::install();
     json_file file(s.json_file);
@@ -115,15 +107,26 @@ int run_command(const program& p,
     progress shown(s.show_progress);
     stage on(s, shown);
     job j(s, on);
-    bool complete = play(c, j);
+    bool complete = false;
+    std::exception_ptr problem;
+    try {
+        complete = play(c, j);
+    } catch (const std::exception&) {
+        problem = std::current_exception();
+    }
     shown.clear();
     auto rows = rows_of(c.name, words, on, j.facts, j.results);
-    std::vector<std::function<void()>> steps{[&] { file.write(rows); }};
+    std::vector<std::function<void()>> steps;
+    // What is in the file is not given up for nothing.
+    if (problem ? !rows.empty() : has_measured(j))
+        steps.emplace_back([&] { file.write(rows); });
     if (complete)
         steps.insert(steps.begin(), [&] { say(j.output); });
     if (complete && !s.report_folder.empty())
         steps.emplace_back([&] { say("\n" + p.write_report(s.report_folder, rows)); });
     bool good = do_all(p, steps);
+    if (problem)
+        std::rethrow_exception(problem);
     // Who only looks is interrupted some time, and has found what it has found.
     if (!complete)
         return s.look_only && j.exit_code != 0 ? j.exit_code : exit_interrupted;
@@ -150,14 +153,14 @@ const command& find_command(const program& p, std::string_view name) {
 
 int run(const program& p, std::span<const std::string_view> words) {
     if (words.empty()) {
-        remark(general_help(p.commands));
+        remark(general_help(p.name, p.commands));
         return exit_usage;
     }
     if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
         if (words.size() > 1) {
             say(command_help(find_command(p, words[1])));
         } else {
-            say(general_help(p.commands));
+            say(general_help(p.name, p.commands));
         }
         return 0;
     }
@@ -178,29 +181,23 @@ int run(const program& p, std::span<const std::string_view> words) {
     const command& c = find_command(p, words[0]);
     settings s;
     c.defaults(s);
-    bool help = false;
     try {
-        help = parse_arguments(words.subspan(1), accepted_options(p, c), s);
+        if (!parse_arguments(words.subspan(1), accepted_options(p, c), s)) {
+            if (c.check != nullptr)
+                c.check(s);
+            return run_command(p, c, s, words);
+        }
     } catch (const usage_error& e) {
         throw usage_error(
-            fmt::format("{}: {}\nSee corozk-bench {} --help.", c.name, e.what(), c.name));
-    }
-    if (help) {
-        say(command_help(c));
-        return 0;
-    }
-    if (c.check != nullptr)
-        c.check(s);
-    try {
-        return run_command(p, c, s, words);
-    } catch (const usage_error&) {
-        throw;
+            fmt::format("{}: {}\nSee {} {} --help.", c.name, e.what(), p.name, c.name));
     } catch (const interrupted&) {
         throw;
     } catch (const std::exception& e) {
         remark(fmt::format("{}: {}\n", p.name, e.what()));
         return c.failure;
     }
+    say(command_help(c));
+    return 0;
 }
 
 }  // namespace

@@ -79,6 +79,12 @@ inline boost::asio::awaitable<client> one_more_client() {
     co_return c;
 }
 
+/// Ends a refusal that a rule begins with its cut, not before it has begun: the client sees it later.
+inline boost::asio::awaitable<void> accept_again(fault_proxy& proxy, client& cut_off) {
+    co_await eventually_async([&] { return cut_off.state() != session_state::connected; });
+    proxy.set_acceptance(acceptance::normal);
+}
+
 /// Lets what was started come to rest: several round trips on the client's session. Those that a
 /// fault hits do not matter.
 inline boost::asio::awaitable<void> settle(client& c) {

@@ -27,10 +27,10 @@ make_system() {
     cp -r /etc/ssl/certs "$system/etc/ssl/" 2>/dev/null || true
 }
 
-# copy_source FOLDER: what git knows of this checkout.
+# copy_source FOLDER: the project's files, without what else lies around in this checkout.
 copy_source() {
     mkdir -p "$1"
-    git -C "$root" ls-files -z | (cd "$root" && xargs -0 tar cf - --) | tar xf - -C "$1"
+    "$root/tools/tracked-files" | tar cf - -C "$root" --verbatim-files-from -T - | tar xf - -C "$1"
 }
 
 # inside_system FOLDER COMMAND...: with /proc, which Java insists on, and /dev; mounted for this

@@ -66,6 +66,7 @@ boost::asio::awaitable<void> comparison_run::run_once(compared& e) {
             co_await comparison_.ours(job_, e.rows);
         } catch (const std::exception& problem) {
             e.failure = problem.what();
+            job_.exit_code = 1;  // what fails of the others is in their rows
         }
     }
 }

@@ -56,22 +56,19 @@ std::string_view fault_of_command(const std::string& program) {
 }
 
 void check_judge(const settings& s) {
-    constexpr std::string_view see = "See corozk-bench judge --help.";
     if (s.judged_command.empty())
         throw usage_error(
-            fmt::format("judge: which program? It comes last, after --: corozk-bench "
-                        "judge [OPTIONS] -- COMMAND [ARGUMENT...]\n{}",
-                        see));
+            "which program? It comes last, after --: corozk-bench judge [OPTIONS] -- COMMAND "
+            "[ARGUMENT...]");
     const std::string& program = s.judged_command.front();
     if (auto fault = fault_of_command(program); !fault.empty())
-        throw usage_error(fmt::format("judge: cannot start '{}': {}\n{}", program, fault, see));
+        throw usage_error(fmt::format("cannot start '{}': {}", program, fault));
     bool semaphore =
         std::any_of(s.limits.begin(), s.limits.end(), [](std::size_t limit) { return limit > 1; });
     if (s.fair && semaphore)
-        throw usage_error(fmt::format(
-            "judge: --fair: the holders of a semaphore may speak in any order, so that there is no "
-            "order to judge with --limit 2 or more\n{}",
-            see));
+        throw usage_error(
+            "--fair: the holders of a semaphore may speak in any order, so that there is no "
+            "order to judge with --limit 2 or more");
 }
 
 std::string name_of(const settings& s) {

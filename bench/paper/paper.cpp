@@ -46,13 +46,9 @@ boost::asio::awaitable<void> run_paper(job& j) {
 
 void check_paper(const settings& s) {
     if (s.experiments.empty())
-        throw usage_error(
-            "paper: --experiment names none\n"
-            "See corozk-bench paper --help.");
+        throw usage_error("--experiment names none");
     if (!std::is_sorted(s.clients.begin(), s.clients.end()))
-        throw usage_error(
-            "paper: --clients is in ascending order, for the table shows how figures grow\n"
-            "See corozk-bench paper --help.");
+        throw usage_error("--clients is in ascending order, for the table shows how figures grow");
 }
 
 void defaults_of_paper(settings& s) {

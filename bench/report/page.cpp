@@ -20,6 +20,8 @@ namespace {
 
 using boost::json::object;
 
+constexpr std::string_view title = "<title>corozk-bench</title>";
+
 constexpr std::string_view style = R"(
 :root { color-scheme: light dark; color: #1f2328; --line: #d0d7de; --soft: #59636e;
         --paper: #ffffff; --bad: #b42318;
@@ -146,14 +148,19 @@ std::string table_for(const chapter& c) {
 
 }  // namespace
 
+bool is_page(const std::string& text) {
+    return text.find(title) != std::string::npos;
+}
+
 std::string page_for(const boost::json::array& rows, const std::vector<drawn_plot>& plots) {
     std::string text = fmt::format(
         "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
         "<meta name=viewport content=\"width=device-width, initial-scale=1\">\n"
-        "<title>corozk-bench</title>\n<style>{}</style>\n</head>\n<body>\n"
+        "{}\n<style>{}</style>\n</head>\n<body>\n"
         "<h1>corozk-bench</h1>\n<p>Medians over the repetitions. Ratios mean more than times: "
         "everything of a row, its floor included, was measured in the same minutes on the same "
         "server.</p>\n",
+        title,
         style);
     auto chapters = chapters_of(rows);
     text += contents_of(chapters);

@@ -40,13 +40,30 @@ bool make_folder(const fs::path& folder) {
     return made;
 }
 
-/// What was drawn before need not be drawn this time.
-void remove_old(const fs::path& folder) {
+std::string text_in(const fs::path& file) {
+    std::ifstream stream(file);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// What a report replaces: what was drawn before need not be drawn this time.
+std::vector<fs::path> drawn_before(const fs::path& folder) {
+    std::vector<fs::path> found;
     for (const auto& entry : fs::directory_iterator(folder)) {
         auto ending = entry.path().extension();
         if (ending == ".svg" || ending == ".gp" || ending == ".hgrm")
-            fs::remove(entry.path());
+            found.push_back(entry.path());
     }
+    return found;
+}
+
+/// Throws unless all that a report would replace there is of an earlier report.
+void require_own(const fs::path& folder) {
+    const fs::path page = folder / "index.html";
+    if (fs::exists(page) ? is_page(text_in(page)) : drawn_before(folder).empty())
+        return;
+    throw usage_error(fmt::format(
+        "--report: {} has files of something else, which would be replaced: name a new folder",
+        folder.string()));
 }
 
 [[noreturn]] void refuse(const std::string& name, const std::string& why) {
@@ -109,6 +126,7 @@ boost::json::array parse_rows(const std::string& name, const std::string& text) 
 void prepare_report(const fs::path& folder) {
     require_gnuplot();
     bool made = make_folder(folder);
+    require_own(folder);
     fs::path probe = folder / "rows.json.new";
     if (!std::ofstream(probe))
         throw usage_error(fmt::format(
@@ -121,7 +139,8 @@ void prepare_report(const fs::path& folder) {
 
 std::string write_report(const fs::path& folder, const boost::json::array& rows) {
     make_folder(folder);
-    remove_old(folder);
+    for (const fs::path& old : drawn_before(folder))
+        fs::remove(old);
     // They have taken long to measure; everything else can be made from them.
     write_text(folder / "rows.json", boost::json::serialize(rows) + "\n");
     std::vector<drawn_plot> drawn;

@@ -196,20 +196,15 @@ boost::asio::awaitable<void> run_safety(job& j) {
 
 void check_safety(const settings& s) {
     if (s.processes < 2)
-        throw usage_error(
-            "safety: --processes must be at least 2\nSee corozk-bench safety --help.");
+        throw usage_error("--processes must be at least 2");
     if (s.faults.empty())
-        throw usage_error(
-            "safety: --fault needs a name; --stops 0 plays none\nSee corozk-bench safety --help.");
+        throw usage_error("--fault needs a name; --stops 0 plays none");
     if (s.stops >= s.processes)
         throw usage_error(
-            "safety: --stops must be smaller than --processes: somebody has to write meanwhile\n"
-            "See corozk-bench safety --help.");
+            "--stops must be smaller than --processes: somebody has to write meanwhile");
     for (const auto& peer : s.peers) {
         if (peer != "curator")
-            throw usage_error(
-                "safety: of the peers only Curator takes part: --peers curator, or none\n"
-                "See corozk-bench safety --help.");
+            throw usage_error("of the peers only Curator takes part: --peers curator, or none");
     }
 }
 

@@ -128,10 +128,8 @@ void defaults_of_sizing(settings& s) {
 
 void check_sizing(const settings& s) {
     if (s.holds_itself)
-        throw usage_error(
-            "sizing: --hold: a number of milliseconds\nSee corozk-bench sizing --help.");
-    if (s.loads.size() != 1)
-        throw usage_error("sizing: --load: one number\nSee corozk-bench sizing --help.");
+        throw usage_error("--hold: a number of milliseconds");
+    require_one("--load", s.loads);
 }
 
 }  // namespace

@@ -26,6 +26,9 @@ namespace corozk::bench {
 
 namespace {
 
+/// Also of a watch that could not go on: 1 says that a herd was seen.
+constexpr int exit_nothing_known = 2;
+
 constexpr auto answer_limit = std::chrono::seconds(10);
 constexpr std::array<std::string_view, 4> all_words{"mntr", "wchs", "wchp", "cons"};
 
@@ -145,8 +148,7 @@ public:
                 before_[s] = std::move(look);
             }
             if (i == 0 && first.empty())
-                throw usage_error(
-                    "watch: no server tells anything\nSee corozk-bench watch --help.");
+                throw usage_error("no server tells anything");
             // A crowd is spread over the servers.
             auto found = findings_of(first, wanted.crowd);
             auto happened = findings_between(before, now, wanted.crowd);
@@ -263,12 +265,10 @@ boost::asio::awaitable<void> run_watch(job& j) {
 
 void check_watch(const settings& s) {
     if (s.hosts.empty())
-        throw usage_error(
-            "watch: which servers? --hosts HOST:PORT[,HOST:PORT...] names all of them\nSee "
-            "corozk-bench watch --help.");
+        throw usage_error("which servers? --hosts HOST:PORT[,HOST:PORT...] names all of them");
     parse_hosts(s.hosts);
     if (s.was_given("--once") && s.was_given("--looks"))
-        throw usage_error("watch: --once is --looks 1: not both\nSee corozk-bench watch --help.");
+        throw usage_error("--once is --looks 1: not both");
 }
 
 void defaults_of_watch(settings& s) {
@@ -302,11 +302,13 @@ command watch_command() {
         "be set meanwhile. So it is not asked while there are more than --most-watches, and "
         "--interval should not be short. Watches of children are not listed by wchp. "
         "The exit code is 1 if a herd was seen, also if it was interrupted later; 2 if no server "
-        "tells anything at the first look; 130 if it was interrupted and no herd was seen.",
+        "tells anything at the first look, or what was seen could not be written; 130 if it was "
+        "interrupted and no herd was seen.",
         {"--interval", "--looks", "--once", "--crowd", "--most-watches"},
         defaults_of_watch,
         run_watch,
-        check_watch};
+        check_watch,
+        exit_nothing_known};
 }
 
 }  // namespace corozk::bench

@@ -52,19 +52,33 @@ private:
         contention_inspector queue(context.zk,
                                    holders_ ? path_ : path_.substr(0, path_.rfind('/')));
         std::vector<contender_info> contenders = co_await queue.contenders();
+        std::erase_if(contenders, [this](const contender_info& c) {
+            return holders_ ? !c.holds : c.path != path_;
+        });
+        // All have the same time.
+        const auto asked = std::chrono::steady_clock::now();
+        const bool ask_first = ask_ && contenders.size() > 1;
+        if (ask_first) {
+            for (const contender_info& c : contenders) {
+                auto [ec] = co_await queue.request_release(c.path, as_tuple);
+                if (ec && ec != zk_errc::no_node)
+                    throw error(ec, "break", c.path);
+            }
+        }
         int code = answer_is_no;
         for (const contender_info& c : contenders) {
-            if (holders_ ? !c.holds : c.path != path_)
-                continue;
             bool broken = true;
             error_code ec;
             if (ask_)
-                std::tie(ec, broken) = co_await queue.insist_on_release(c.path, *ask_, as_tuple);
+                std::tie(ec, broken) =
+                    co_await queue.insist_on_release(c.path, left(asked), as_tuple);
             else
                 std::tie(ec) = co_await queue.break_contender(c.path, as_tuple);
-            if (ec == zk_errc::no_node)
+            if (ec == zk_errc::no_node && !ask_first)
                 continue;  // released meanwhile
-            if (ec)
+            if (ec == zk_errc::no_node)
+                broken = false;
+            else if (ec)
                 throw error(ec, "break", c.path);
             code = done;
             context.out.result(fmt::format("{} {}{}",
@@ -78,6 +92,12 @@ private:
             complain(fmt::format("{}: {}", path_, problem), context.options.json);
         }
         co_return code;
+    }
+
+    std::chrono::steady_clock::duration left(time_point asked) const {
+        const auto until = time_limit(*ask_).from(asked);
+        return std::max<std::chrono::steady_clock::duration>(
+            until - std::chrono::steady_clock::now(), std::chrono::milliseconds(0));
     }
 
     std::string path_;

@@ -54,6 +54,17 @@ asio::awaitable<void> run_to_end(asio::awaitable<Value> operation, ending<Value>
     }
 }
 
+/// Awaits an operation until this time. @return nothing if it takes longer
+template <class Value>
+asio::awaitable<std::optional<Value>> before(time_point until, asio::awaitable<Value> operation) {
+    using namespace asio::experimental::awaitable_operators;
+    ending<Value> result;
+    auto first = co_await (run_to_end(std::move(operation), result) || pause_until(until));
+    if (first.index() == 1 && !result.value)
+        co_return std::nullopt;
+    co_return result.take();
+}
+
 /// Whether it has a result. An error that says that it was cancelled is none.
 template <class Value>
 bool has_result(const ending<Value>& ended) {

@@ -127,6 +127,11 @@ private:
             return fmt::format(
                 "{} {} full: --bound {}", words_.path(), waited ? "stayed" : "is", bound_);
         }
+        if (waited && taken_ > 0)
+            return fmt::format("the time is over; {} item{} of {} came before",
+                               taken_,
+                               taken_ == 1 ? "" : "s",
+                               words_.path());
         const char* item = words_.is("consume") ? "unclaimed item" : "item";
         return waited ? fmt::format("no {} came to {} in time", item, words_.path())
                       : fmt::format("there is no {} in {}", item, words_.path());
@@ -152,6 +157,7 @@ private:
                 queue_item item =
                     co_await context.interrupts.race(waiting(context, std::move(operation)));
                 co_await hand_over(context, item);
+                ++taken_;
             }
         } else {
             run_result ended;
@@ -160,6 +166,7 @@ private:
                 queue_claim claim =
                     co_await context.interrupts.race(waiting(context, std::move(operation)));
                 ended = co_await consume_one(context, claim);
+                ++taken_;
                 if (ended.code != done || !ended.allows_another())
                     break;
             }
@@ -291,6 +298,7 @@ private:
     std::size_t bound_ = 0;
     std::vector<std::string> items_;
     std::size_t put_ = 0;  ///< of them
+    std::uint64_t taken_ = 0;
     compatibility compatibility_ = compatibility::native;
     run_options run_;
 };

@@ -90,18 +90,6 @@ private:
         co_return co_await zk.watch_exists(path_);
     }
 
-    /// @return nothing if it takes longer
-    template <class Value>
-    static asio::awaitable<std::optional<Value>> before(time_point until,
-                                                        asio::awaitable<Value> operation) {
-        using namespace asio::experimental::awaitable_operators;
-        ending<Value> result;
-        auto first = co_await (run_to_end(std::move(operation), result) || pause_until(until));
-        if (first.index() == 1 && !result.value)
-            co_return std::nullopt;
-        co_return result.take();
-    }
-
     std::string path_;
     bool gone_ = false;
 };

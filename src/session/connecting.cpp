@@ -260,15 +260,17 @@ void session::established() {
     connector_.established(client.negotiated_timeout(), read_only, now());
     bool fresh = link_.established();
     bool continued = client.session_id() == status().session_id;
+    const bool resumed = to_continue_ && client.session_id() == to_continue_->id;
     credentials_ = client.credentials();
     to_continue_.reset();
     board_.established(client.session_id(), connector_.timeout(), fresh);
     // Without a quorum a server accepts only sessions that it has established itself; only one of the
     // quorum expires meanwhile.
-    if (read_only && !fresh && continued)
-        clock_.hold();
-    else
+    const bool held = read_only && !fresh && continued;
+    if (!held)
         clock_.start(connector_.attempt_started(), connector_.timeout());
+    if (held || (read_only && resumed))
+        clock_.hold();
     traffic_.connected(now());
     ++counters_.connects;
     watches_.connected(link_.last_zxid());
@@ -304,14 +306,19 @@ void session::verify_chroot() {
 }
 
 void session::chroot_checked(error_code ec) {
-    if (ec == zk_errc::no_node) {
+    if (ec == zk_errc::no_node && link_.read_only()) {
+        // The others may have it since this one lost its quorum.
+        const std::string why = "without a quorum, it has no node " + connector_.hosts().chroot;
+        connector_.unverified(why);
+        connector_.give_up_server();
+        link_.give_up(why);
+    } else if (ec == zk_errc::no_node) {
         connector_.unverified("it has no node " + connector_.hosts().chroot);
         log(log_level::error,
             "the parent znode \"" + connector_.hosts().chroot +
                 "\" of the host list does not exist: create it first");
-        return connect_failed(errc::chroot_missing);
-    }
-    if (ec == zk_errc::throttled) {
+        connect_failed(errc::chroot_missing);
+    } else if (ec == zk_errc::throttled) {
         check_again_ = true;  // after the pause
     } else if (ec && ec != zk_errc::no_auth) {
         const std::string why = "asked whether the chroot exists, it said: " + ec.message();
@@ -333,7 +340,7 @@ void session::ready() {
     set_state(link_.read_only() ? session_state::read_only : session_state::connected);
     for (auto& call : std::exchange(calls_.connecting, {}))
         call->complete(error_code());
-    if (options_.follow_reconfiguration)
+    if (options_.follow_reconfiguration && !link_.read_only())  // it may not know the newest
         follow_ensemble();
     advance();
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace corozk::detail {
 
@@ -104,9 +105,12 @@ void ensemble_follower::take(std::string_view text) {
     if (configuration.version <= version_)
         return;
     version_ = configuration.version;
-    if (!configuration.hosts.empty())
-        return changed_(configuration.hosts);
-    port_.log(log_level::warning, "the ensemble's configuration has no addresses for clients");
+    if (configuration.hosts.empty())
+        return port_.log(log_level::warning,
+                         "the ensemble's configuration has no addresses for clients");
+    // What was set by hand holds until it changes, also in the next session.
+    if (std::exchange(hosts_, configuration.hosts) != configuration.hosts)
+        changed_(configuration.hosts);
 }
 
 }  // namespace corozk::detail

@@ -27,7 +27,8 @@ class ensemble_follower final : private watch_node {
 public:
     using callback = std::function<void(const std::string& hosts)>;
 
-    /// @param changed called with each host list that is newer than those before in this session
+    /// @param changed called with each host list that is newer than those before in this session, and
+    /// another one than the last
     ensemble_follower(port& p, callback changed) : port_(p), changed_(std::move(changed)) {}
 
     void connected();
@@ -42,6 +43,7 @@ private:
     callback changed_;
     std::uint64_t generation_ = 0;
     std::int64_t version_ = -1;  ///< the newest in this session
+    std::string hosts_;          ///< of the last configuration
 };
 
 }  // namespace corozk::detail

@@ -201,14 +201,16 @@ void conversation::connected(jute_reader in, reception& result) {
     const std::int32_t timeout = in.int32();
     const std::int64_t session = in.int64();
     const std::string_view password = in.string();
-    const std::size_t read_only_flag = in.rest().size();  // old servers and Keepers do not send it
+    const std::string_view read_only = in.rest();  // old servers and Keepers do not send it
     const bool expired = session_ != 0 && session != session_;
     expired_ = expired;
     if (!in.failed() && version != 0) {
         // ClickHouse Keeper says so when it has no leader.
         refuse_response(result, "protocol version " + std::to_string(version));
-    } else if (in.failed() || password.size() != password_size || read_only_flag > 1) {
+    } else if (in.failed() || password.size() != password_size || read_only.size() > 1) {
         refuse_response(result, "it is malformed");
+    } else if (expired && !read_only.empty() && read_only.front() != 0) {
+        refuse_response(result, "without a quorum it cannot know that a session has expired");
     } else if (session == 0 && !expired) {
         refuse_response(result, "no session");
     } else if (timeout <= 0 && !expired) {

@@ -86,7 +86,14 @@ TEST_CASE("ending: a signal while the server is warmed up leaves nothing there")
     INFO(number);
     bench_run files;
     folder_watch left_over;
-    small_run run("exec \"$@\"", {"--warm-up", "20000", "--report", files.path("report")});
+    std::ofstream(files.path("rows.json")) << "[]";
+    small_run run("exec \"$@\"",
+                  {"--warm-up",
+                   "20000",
+                   "--report",
+                   files.path("report"),
+                   "--json",
+                   files.path("rows.json")});
     run.wait_until_it_says(warming);
     CHECK(left_over.count() == 1);
     run.signal(number);
@@ -94,6 +101,7 @@ TEST_CASE("ending: a signal while the server is warmed up leaves nothing there")
     INFO(run.out());
     CHECK(left_over.count() == 0);
     CHECK_FALSE(std::filesystem::exists(files.path("report")));
+    CHECK(content_of(files.path("rows.json")) == "[]");
 }
 
 TEST_CASE("ending: nohup is heeded") {
@@ -134,12 +142,12 @@ TEST_CASE("ending: what cannot be written is said, and leaves nothing on the ser
         CHECK(run.says("corozk-bench: cannot write /dev/full: No space left on device"));
         CHECK(run.says("ZooKeeper "));
     }
-    SECTION("there is something else where the report's page is to be") {
-        std::filesystem::create_directories(files.path("report") + "/index.html");
+    SECTION("there is something else where the report's rows are to be") {
+        std::filesystem::create_directories(files.path("report") + "/rows.json");
         small_run run("exec \"$@\"", {"--report", files.path("report")});
         CHECK(run.end() == 1);
         INFO(run.out());
-        CHECK(run.says("corozk-bench: cannot write " + files.path("report") + "/index.html"));
+        CHECK(run.says("corozk-bench: cannot write " + files.path("report") + "/rows.json"));
     }
     SECTION("there can be no report: nothing is measured") {
         small_run run("exec \"$@\"", {"--report", "/proc/nope"});
@@ -149,6 +157,36 @@ TEST_CASE("ending: what cannot be written is said, and leaves nothing on the ser
         CHECK_FALSE(run.says(warming));
     }
     CHECK(left_over.count() == 0);
+}
+
+TEST_CASE("ending: what was measured before a failure is in the file") {
+    bench_run files;
+    process_options what;
+    what.command = {"bash",
+                    "-c",
+                    "ulimit -n 100; exec \"$0\" \"$@\"",
+                    COROZK_BENCH,
+                    "herd",
+                    "--hosts",
+                    the_server().hosts(),
+                    "--waiters",
+                    "10,300",
+                    "--recipe",
+                    "lock",
+                    "--implementation",
+                    "ours",
+                    "--repeat",
+                    "1",
+                    "--warm-up",
+                    "100",
+                    "--json",
+                    files.path("rows.json")};
+    process_guard process(what);
+    REQUIRE(process.wait(std::chrono::minutes(2)));
+    CHECK(process.exit_status() == 1);
+    auto rows = files.rows();
+    REQUIRE(rows.size() == 1);
+    CHECK(figure(rows[0].as_object(), "waiters") == 10);
 }
 
 TEST_CASE("ending: what is shown at once fails if it cannot be shown") {
@@ -163,7 +201,7 @@ TEST_CASE("ending: what is shown at once fails if it cannot be shown") {
     CHECK(run("help judge") == 1);
     CHECK(run("judge --help") == 1);
     CHECK(run("--version") == 1);
-    CHECK(run("watch --interval 1 --hosts " + the_server().hosts()) == 1);
+    CHECK(run("watch --interval 1 --hosts " + the_server().hosts()) == 2);
 }
 
 }  // namespace corozk::testing::ending_test

@@ -333,6 +333,20 @@ TEST_CASE("report: no rows, and options that are about measuring, are refused") 
     }
 }
 
+TEST_CASE("report: it replaces an earlier one, and no files of others") {
+    reported r;
+    REQUIRE(r.make(array{object{{"workload", "floor"}}}) == 0);
+    const std::filesystem::path drawn = r.folder() / "of_the_last_one.svg";
+    std::ofstream(drawn) << "<svg></svg>";
+    CHECK(r.make(array{object{{"workload", "floor"}}}) == 0);
+    CHECK_FALSE(std::filesystem::exists(drawn));
+    std::filesystem::remove(r.folder() / "index.html");
+    std::ofstream(drawn) << "<svg></svg>";
+    CHECK(r.make(array{object{{"workload", "floor"}}}) == 2);
+    CHECK(contains(r.out(), "has files of something else"));
+    CHECK(std::filesystem::exists(drawn));
+}
+
 TEST_CASE("report: rows of which nothing is known have a plain table") {
     reported r;
     array rows{object{{"workload", "tide"}, {"height", 2.5}, {"at", {{"place", "a <b>"}}}},

@@ -73,6 +73,15 @@ TEST_CASE("corozk-bench explains every command") {
           std::string::npos);
     CHECK(bench.run({"handover", "--hosts", "a:1", "--heap", "1g"}) == 2);
     CHECK(bench.out().find("--heap is about our own servers") != std::string::npos);
+    // Only the first of several would be measured.
+    for (std::vector<std::string> words : {std::vector<std::string>{"demo", "--waiters", "1,2"},
+                                           {"handover", "--limit", "1,2"},
+                                           {"compare", "--members", "1,2"},
+                                           {"endure", "--waiters", "2,3"}}) {
+        CHECK(bench.run(words) == 2);
+        CHECK(bench.out() == "corozk-bench: " + words[0] + ": " + words[1] +
+                                 ": one number\nSee corozk-bench " + words[0] + " --help.\n");
+    }
     CHECK(bench.run({"compar"}) == 2);
     CHECK(bench.out().find("did you mean 'compare'") != std::string::npos);
 }

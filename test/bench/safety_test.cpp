@@ -27,7 +27,10 @@ struct player {
 };
 
 /// Two of four processes have this fault. @return the exit code
-int run_fault(bench_run& bench, const std::string& fault, const player& who) {
+int run_fault(bench_run& bench,
+              const std::string& fault,
+              const player& who,
+              const std::string& session_timeout = "2000") {
     return bench.run_small("safety",
                            {"--processes",
                             "4",
@@ -36,7 +39,7 @@ int run_fault(bench_run& bench, const std::string& fault, const player& who) {
                             "--stops",
                             "2",
                             "--session-timeout",
-                            "2000",
+                            session_timeout,
                             "--fault",
                             fault,
                             "--systems",
@@ -135,7 +138,8 @@ TEST_CASE(
 TEST_CASE("safety: a jump of the wall clock changes nothing, one of the monotonic clock costs it") {
     player who{"corozk", "none", "ours", 10, "package faketime"};
     bench_run bench;
-    int code = run_fault(bench, "clock", who);
+    // Sessions whose wall clock jumps must last.
+    int code = run_fault(bench, "clock", who, "5000");
     INFO(bench.out());
     REQUIRE(went_well(code, bench, who));
     auto rows = bench.rows();

@@ -66,7 +66,7 @@ void replace_after_doubt(Arm arm, Check check, bool stays = true) {
             };
             proxy.reset_numbering();
             arm(r);
-            proxy.set_acceptance(acceptance::normal);
+            co_await accept_again(proxy, zk);
             co_await finished(r.setting);
             r.requests = proxy.requests();
             CHECK(r.setting.calls() == 1);
@@ -113,7 +113,7 @@ TEST_CASE("barrier: a removal whose answer was lost spares the next barrier") {
             [&] { return proxy.statistics().replies_of(op_code::erase) > 0; });
         co_await eventually_async([&] { return !observer().exists(node); });
         observer().plant(node, "the next");
-        proxy.set_acceptance(acceptance::normal);
+        co_await accept_again(proxy, zk);
         CHECK(!co_await finished(removing));
         CHECK(removing.value());
         CHECK(observer().data(node) == "the next");
@@ -143,7 +143,7 @@ TEST_CASE("barrier: bound to a session that the server ends later than the clien
             own.kill();
             co_await eventually_async([&] { return zk.state() == session_state::lost; });
             own.restart();  // which gives earlier sessions their whole timeout again
-            proxy.set_acceptance(acceptance::normal);
+            co_await accept_again(proxy, zk);
             CHECK(!co_await finished(setting));
             CHECK(setting.value());
             CHECK(zk.session_id() != earlier);
@@ -235,7 +235,7 @@ TEST_CASE("barrier: set in doubt, and the server of the next session lags behind
             [&] { return zk.state() == session_state::suspended && observer().exists(path); });
         lag_behind(proxy, path);
         expire(proxy.session());
-        proxy.set_acceptance(acceptance::normal);
+        co_await accept_again(proxy, zk);
         CHECK(!co_await finished(setting));
         CHECK(setting.value());
         CHECK(zk.session_id() != earlier);

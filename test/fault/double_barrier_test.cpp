@@ -34,7 +34,11 @@ awaitable<void> leave_together(double_barrier& a, double_barrier& b) {
 }
 
 /// A deadline passes while the connection is away since this request, whose response is lost.
-awaitable<void> enter_in_vain(double_barrier& a, fault_proxy& proxy, trigger when, bool applied) {
+awaitable<void> enter_in_vain(client& zk,
+                              double_barrier& a,
+                              fault_proxy& proxy,
+                              trigger when,
+                              bool applied) {
     rule_id rule = proxy.arm(
         std::move(when),
         applied ? swallow_reply_and_cut().then_refuse() : drop_request_and_cut().then_refuse());
@@ -42,7 +46,7 @@ awaitable<void> enter_in_vain(double_barrier& a, fault_proxy& proxy, trigger whe
     CHECK(ec == errc::deadline_exceeded);
     CHECK(proxy.fired(rule) == 1);
     CHECK_FALSE(a.inside());
-    proxy.set_acceptance(acceptance::normal);
+    co_await accept_again(proxy, zk);
 }
 
 }  // namespace
@@ -257,7 +261,7 @@ TEST_CASE("double barrier: a deadline with an answer lost leaves no ghost") {
                 client other = co_await one_more_client();
                 double_barrier a(zk, path, 2);
                 co_await zk.ensure_path(path);
-                co_await enter_in_vain(a, proxy, at_op(op_code::create2).under(path), applied);
+                co_await enter_in_vain(zk, a, proxy, at_op(op_code::create2).under(path), applied);
                 co_await eventually_async([&] { return empty(path); });
                 co_await eventually_async([&] { return zk.state() == session_state::connected; });
                 co_await settle(zk);
@@ -291,7 +295,7 @@ TEST_CASE("double barrier: a deadline with a round's beginning lost leaves no gh
                 co_await settle(other);
                 // It is a who begins the round: b hears of nothing.
                 beside.black_hole(true);
-                co_await enter_in_vain(a, proxy, at_op(op_code::multi).under(path), applied);
+                co_await enter_in_vain(zk, a, proxy, at_op(op_code::multi).under(path), applied);
                 co_await eventually_async(only_one_is_left);
                 co_await eventually_async([&] { return zk.state() == session_state::connected; });
                 co_await settle(zk);

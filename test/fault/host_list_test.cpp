@@ -132,12 +132,11 @@ TEST_CASE("set_hosts: a client whose server is in the new list stays") {
             co_await zk.set_hosts(rooted(home.hosts()));
             CHECK(zk.hosts() == rooted(home.hosts()));
             co_await time_to_move(zk);
-            CHECK(zk.status().revision == before.revision);
             CHECK(other.statistics().connections_accepted == 0);
             // The same list in another order, and with the same server twice.
             co_await zk.set_hosts(rooted(home.hosts() + "," + home.hosts()));
             co_await time_to_move(zk);
-            CHECK(zk.status().revision == before.revision);
+            CHECK(other.statistics().connections_accepted == 0);
             // The next connection uses the new list.
             home.cut();
             co_await zk.next_state(before);

@@ -65,7 +65,7 @@ TEST_CASE("queue: a put whose answer is lost is not doubled though its item was 
         item = co_await theirs.take();
         CHECK(item.data == "b");
         CHECK_FALSE(put.done());
-        proxy.set_acceptance(acceptance::normal);
+        co_await accept_again(proxy, zk);
         CHECK(!co_await finished(put));
         CHECK(items_at(path + "/q").empty());
         co_await other.close();
@@ -89,7 +89,7 @@ TEST_CASE("queue: a put that is refused once its first attempt was lost knows wh
             hand.session().set_acl(path + "/q", {{read_and_admin, "world", "anyone"}});
             if (!may_withdraw)
                 hand.session().set_acl(path + "/q-control", {{all_but_erase, "world", "anyone"}});
-            proxy.set_acceptance(acceptance::normal);
+            co_await accept_again(proxy, zk);
             error_code ec = co_await finished(put);
             // The first attempt might still arrive, as long as the node of `exactly_once` is there.
             CHECK(ec == (may_withdraw ? zk_errc::no_auth : zk_errc::connection_loss));
@@ -118,7 +118,7 @@ TEST_CASE("queue: a take in doubt is not repeated in a folder that was made anew
             observer().erase_recursively(path + "/q");
             co_await theirs.put("c");
             co_await theirs.put("d");
-            proxy.set_acceptance(acceptance::normal);
+            co_await accept_again(proxy, zk);
             CHECK(!co_await finished(taken));
             CHECK(taken.value().data == "c");
             CHECK(items_at(path + "/q") == std::vector<std::string>{"d"});

@@ -264,6 +264,75 @@ TEST_CASE("read-only: a session of the quorum waits for it, and a later one begi
     run_to_idle(context);
 }
 
+TEST_CASE(
+    "read-only: a continued session is not kept alive by what a server without a quorum says") {
+    fault_proxy proxy(the_server().port());
+    proxy.edit(direction::to_client, cut_off);
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client first = co_await connected_client(quiet_options(the_server().hosts()));
+            client_options options = content_with_reading(proxy.hosts());
+            options.session_timeout = 4s;
+            options.session = first.credentials();
+            co_await first.leave_session();
+            client zk = co_await connected_client(options);
+            REQUIRE(zk.state() == session_state::read_only);
+            CHECK(zk.session_id() == options.session->id);
+            co_await reach(zk, session_state::lost);
+            co_await zk.close(as_tuple());
+        },
+        60s);
+    run_to_idle(context);
+}
+
+TEST_CASE("read-only: that the chroot is missing, only a quorum says") {
+    fault_proxy proxy(the_server().port());
+    proxy.edit(direction::to_client, cut_off);
+    const std::string root = fresh_path();
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client zk(co_await boost::asio::this_coro::executor,
+                      content_with_reading(proxy.hosts() + root));
+            outcome<> connecting;
+            zk.connect(connecting.handler());
+            co_await eventually_async(
+                [&] { return proxy.statistics().replies_of(op_code::exists) >= 2; });
+            CHECK(connecting.calls() == 0);
+            observer().plant(root);
+            CHECK_FALSE(co_await connecting.wait());
+            CHECK(zk.state() == session_state::read_only);
+            co_await zk.close(as_tuple());
+        },
+        60s);
+    run_to_idle(context);
+}
+
+TEST_CASE("read-only: the configuration of a server without a quorum is not followed") {
+    fault_proxy proxy(the_server().port());
+    proxy.edit(direction::to_client, cut_off);
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        client_options options = content_with_reading(proxy.hosts());
+        options.follow_reconfiguration = true;
+        client zk = co_await connected_client(options);
+        REQUIRE(zk.state() == session_state::read_only);
+        co_await zk.exists("/");
+        CHECK(proxy.statistics().requests_of(op_code::get_data) == 0);
+        // Once it has a quorum it is.
+        proxy.edit(direction::to_client, nullptr);
+        proxy.cut();
+        co_await reach(zk, session_state::connected);
+        co_await eventually_async(
+            [&] { return proxy.statistics().requests_of(op_code::get_data) == 1; });
+        co_await zk.close(as_tuple());
+    });
+    run_to_idle(context);
+}
+
 TEST_CASE("read-only: a server that stops answering the question is asked again") {
     boost::asio::io_context context;
     fault_proxy reading(the_server().port());

@@ -144,6 +144,14 @@ TEST_CASE("reconfiguration: a list that is set by hand holds until the next chan
             co_await zk.config();
             co_await let_others_run();
             CHECK(zk.hosts() == kept);
+            // Also in the next session.
+            REQUIRE(expire_session(
+                all[followers[0]].port(), zk.session_id(), std::string(zk.credentials().password)));
+            co_await eventually_async([&] { return zk.status().generation == 2; }, 60s);
+            co_await reach(zk, session_state::connected);
+            co_await zk.config();
+            co_await let_others_run();
+            CHECK(zk.hosts() == kept);
             co_await zk.close();
         },
         240s);

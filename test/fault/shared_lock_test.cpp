@@ -62,7 +62,7 @@ TEST_CASE("shared_lock: a holder that obeys a request whose response was lost wa
         theirs.insist_on_release(held.path(), 60s, insisted.handler());
         co_await held.wait_release_requested();
         co_await held.release();
-        proxy.set_acceptance(acceptance::normal);
+        co_await accept_again(proxy, zk);
         CHECK(!co_await finished(insisted));
         CHECK_FALSE(insisted.value());
         co_await other.close();
@@ -148,7 +148,7 @@ TEST_CASE("shared_lock: an upgrade is no deadlock with an earlier one that is be
         first.cancel();
         pending_result<> second;
         mine.upgrade(held, second.handler());
-        proxy.set_acceptance(acceptance::normal);
+        co_await accept_again(proxy, zk);
         CHECK(co_await finished(first) == boost::asio::error::operation_aborted);
         co_await settle(zk);
         CHECK_FALSE(second.done());

@@ -34,7 +34,7 @@ TEST_CASE("two-phase commit: a site cut off learns the decision that was made wi
         d = co_await tx.coordinator->decide();
         CHECK(d.committed);
         CHECK_FALSE(voting.done());
-        proxy.set_acceptance(acceptance::normal);
+        co_await accept_again(proxy, zk);
         CHECK(!co_await finished(voting));
         CHECK(voting.value().committed);
         // Without a connection a deadline means: in doubt.
@@ -48,7 +48,7 @@ TEST_CASE("two-phase commit: a site cut off learns the decision that was made wi
         auto [ec, o] = co_await mine2.vote_for(commit_vote::commit, 2s, as_tuple());
         CHECK(proxy.fired(rule) == 1);
         CHECK(ec == errc::in_doubt);
-        proxy.set_acceptance(acceptance::normal);
+        co_await accept_again(proxy, zk);
         d = co_await c2.abort("enough");
         o = co_await mine2.wait_outcome();
         CHECK(o.reason == "enough");
@@ -74,7 +74,7 @@ TEST_CASE("two-phase commit: a deadline without a connection: in doubt only if a
                 CHECK(observer().data(path + "/site-mine") == "commit");
                 outcome_result deciding;
                 c.decide(deciding.handler());
-                proxy.set_acceptance(acceptance::normal);
+                co_await accept_again(proxy, zk);
                 o = co_await mine.wait_outcome();
                 CHECK(o.committed);
                 CHECK(!co_await finished(deciding));
@@ -122,7 +122,7 @@ TEST_CASE("two-phase commit: a vote that was lost may be given again, but not an
             CHECK(ec == errc::busy);
             outcome_result deciding;
             c.decide(deciding.handler());
-            proxy.set_acceptance(acceptance::normal);
+            co_await accept_again(proxy, zk);
             o = co_await mine.vote(commit_vote::commit);
             CHECK(o.committed);
             CHECK(!co_await finished(deciding));
@@ -198,7 +198,7 @@ TEST_CASE("two-phase commit: begun in doubt, and the server of the next session 
             [&] { return zk.state() == session_state::suspended && observer().exists(path); });
         lag_behind(proxy, path);
         expire(proxy.session());
-        proxy.set_acceptance(acceptance::normal);
+        co_await accept_again(proxy, zk);
         CHECK(!co_await finished(beginning));
         CHECK(zk.session_id() != earlier);
     });

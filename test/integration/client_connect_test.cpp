@@ -74,7 +74,8 @@ void with_nobody_there(Body body) {
     proxy.set_acceptance(acceptance::not_listening);
     run(context, [&]() -> awaitable<void> {
         client_options options = quiet_options(rooted(proxy.hosts()));
-        options.session_timeout = 3s;
+        options.session_timeout = 30s;
+        options.queue_timeout = 3s;
         options.connect_timeout = 0ms;
         client zk(co_await boost::asio::this_coro::executor, options);
         outcome<> connecting;
@@ -769,7 +770,7 @@ TEST_CASE("the first connection: every operation waits for it") {
     with_nobody_there(
         [](client& zk, fault_proxy& proxy, early_operations& asked) -> awaitable<void> {
             asked.ask_all();
-            // For longer than a session lives, or an operation waits for the next connection.
+            // For longer than an operation waits for the next connection.
             boost::asio::steady_timer timer(zk.get_executor(), 3'500ms);
             co_await timer.async_wait(boost::asio::use_awaitable);
             CHECK(zk.state() == session_state::connecting);

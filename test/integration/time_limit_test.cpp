@@ -86,8 +86,12 @@ TEST_CASE("time limits count from the start of the operation") {
         co_await timer.async_wait(boost::asio::use_awaitable);
         for (std::size_t i = 0; i < prepared.size(); ++i) {
             INFO(i);
+            const auto start = std::chrono::steady_clock::now();
             error_code ec = co_await std::move(prepared[i]);
-            CHECK(ec == error_code());
+            // On a slow machine it may take that long.
+            const bool late =
+                ec == errc::deadline_exceeded && std::chrono::steady_clock::now() - start >= limit;
+            CHECK((!ec || late));
         }
     });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program_run.hpp"
 #include <corozk/recipe/lock.hpp>
+#include <corozk/recipe/semaphore.hpp>
 #include <corozk/testing/old_server.hpp>
 
 #include <boost/json.hpp>
@@ -85,6 +86,11 @@ TEST_CASE("corozk barrier: set, status, wait, remove") {
     CHECK(waiter.end() == 0);
     CHECK(run_program({"barrier", "remove", path}).code == 1);
     CHECK(run_program({"barrier", "open", path}).code == 64);
+    fault_proxy proxy(the_server().port());
+    proxy.arm(at_op(op_code::create2), hold_request());
+    auto late = run_program({"barrier", "set", "--hosts", proxy.hosts(), "-w", "5s", path});
+    INFO(late.err);
+    CHECK(late.code == 75);
 }
 
 TEST_CASE("corozk barrier enter: members begin and end together") {
@@ -131,6 +137,11 @@ TEST_CASE("corozk queue: put, take, consume with acknowledgement") {
     answered_no({"queue", "consume", "-n", path, "--", "cat"},
                 "there is no unclaimed item in " + path);
     answered_no({"queue", "take", "-w", "2s", path}, "no item came to " + path + " in time");
+    CHECK(run_program({"queue", "put", path, "the last"}).code == 0);
+    auto over = run_program({"queue", "take", "-c", "0", "-w", "5s", path});
+    CHECK(over.code == 75);
+    CHECK(over.out == "the last\n");
+    CHECK(over.err == "corozk: the time is over; 1 item of " + path + " came before\n");
     std::string small = fresh_path();
     CHECK(run_program({"queue", "put", "--bound", "1", small, "one"}).code == 0);
     answered_no({"queue", "put", "-n", "--bound", "1", small, "two"},
@@ -378,14 +389,40 @@ TEST_CASE("corozk break: a holder, a waiter, nobody; asking first") {
     CHECK(deaf.end() == 79);
 }
 
+TEST_CASE("corozk break --ask: every holder is asked before one is waited for") {
+    std::string path = fresh_path();
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client zk = co_await connected_client(
+                quiet_options(the_server().hosts(), steady_session_timeout));
+            semaphore permits(zk, path, 2);
+            ownership first = co_await permits.acquire();
+            ownership second = co_await permits.acquire();
+            program_run breaking({"break", "--holder", "--ask", "1h", path});
+            co_await second.wait_release_requested();
+            co_await second.release();
+            co_await first.wait_release_requested();
+            co_await first.release();
+            CHECK(breaking.end() == 0);
+            co_await zk.close();
+        },
+        program_limit);
+    run_to_idle(context);
+}
+
 TEST_CASE("corozk deadlocks: finds the circle, and the way out") {
     std::string a = fresh_path(), b = fresh_path();
     boost::asio::io_context context;
     run(
         context,
         [&]() -> awaitable<void> {
-            client one = co_await connected_client(quiet_options(the_server().hosts()));
-            client two = co_await connected_client(quiet_options(the_server().hosts()));
+            // Nothing runs on this loop while a program does.
+            const client_options steady =
+                quiet_options(the_server().hosts(), steady_session_timeout);
+            client one = co_await connected_client(steady);
+            client two = co_await connected_client(steady);
             lock one_a(one, a), one_b(one, b), two_a(two, a), two_b(two, b);
             ownership first = co_await one_a.acquire();
             ownership second = co_await two_b.acquire();

@@ -295,10 +295,9 @@ TEST_CASE("corozk lock: what the command left running does not go on without the
 TEST_CASE("corozk lock: the guard's death changes nothing") {
     temporary_directory folder;
     std::string path = fresh_path();
-    program_run run(
-        under_lock(path, "echo runs; read a < " + (folder.path() / "go").string() + "; exit 7"));
     std::string go = folder.path() / "go";
     REQUIRE(::mkfifo(go.c_str(), 0600) == 0);
+    program_run run(under_lock(path, "echo runs; read a < " + go + "; exit 7"));
     run.says("runs");
     pid_t guard = guard_of(run.process().pid());
     REQUIRE(guard > 0);
@@ -329,8 +328,7 @@ TEST_CASE("corozk lock: a stopped process does not delay the end") {
     std::string go = folder.path() / "go";
     REQUIRE(::mkfifo(go.c_str(), 0600) == 0);
     for (bool killed : {false, true}) {
-        program_run run(under_lock(
-            fresh_path(), "echo runs; read a < " + go + "; exit 7", {"--session-timeout", "2s"}));
+        program_run run(under_lock(fresh_path(), "echo runs; read a < " + go + "; exit 7"));
         run.says("runs");  // the guard may not have reported the start yet
         pid_t guard = guard_of(run.process().pid());
         auto stopped = [&] {

@@ -36,9 +36,11 @@ std::string connect_request(std::int64_t session = 0, std::int64_t zxid = 0) {
     return framed(body.bytes());
 }
 
-std::string connect_response(std::int64_t session, std::int32_t timeout = 10'000) {
+std::string connect_response(std::int64_t session,
+                             std::int32_t timeout = 10'000,
+                             bool read_only = false) {
     jute_writer body;
-    body.int32(0).int32(timeout).int64(session).buffer(std::string(16, 'p')).boolean(false);
+    body.int32(0).int32(timeout).int64(session).buffer(std::string(16, 'p')).boolean(read_only);
     return framed(body.bytes());
 }
 
@@ -159,6 +161,9 @@ TEST_CASE("conversation: responses to connect requests") {
     CHECK(asked_for(5, without_flag).what == kind::session);
     CHECK(asked_for(5, connect_response(0, 0)).what == kind::session);  // the session has expired
     CHECK(asked_for(5, connect_response(6)).what == kind::session);     // it is another
+    CHECK(asked_for(5, connect_response(5, 10'000, true)).what == kind::session);
+    // Only a quorum knows that.
+    CHECK(asked_for(5, connect_response(0, 0, true)).what == kind::refused);
 
     auto with = [&](std::size_t at, std::string bytes) {
         return std::string(whole).replace(4 + at, bytes.size(), bytes);

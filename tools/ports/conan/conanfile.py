@@ -66,7 +66,7 @@ class CorozkConan(ConanFile):
         self.requires("boost/[>=1.81 <2]", transitive_headers=True)
         self.requires("fmt/[>=9 <13]")
         if self.options.tls:
-            self.requires("openssl/[>=1.1.1 <4]")
+            self.requires("openssl/[>=3 <4]")
         if self.options.sasl:
             self.requires("cyrus-sasl/[>=2.1.27]")
 
