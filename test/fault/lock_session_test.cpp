@@ -52,6 +52,29 @@ TEST_CASE("lock: a try is not refused because of an earlier one that is still le
     });
 }
 
+TEST_CASE("lock: a commit that is cancelled before it was sent is not applied") {
+    play([](scene& s) -> awaitable<void> {
+        const std::string data = fresh_path();
+        co_await s.zk.create(data, "before");
+        lock l(s.zk, s.folder);
+        ownership held = co_await l.acquire();
+        s.proxy.set_acceptance(acceptance::close_at_once);
+        s.proxy.cut();
+        co_await eventually_async([&] { return s.zk.state() == session_state::suspended; });
+        transaction write;
+        write.set(data, "after");
+        pending_result<std::vector<transaction_result>> committing;
+        held.commit(std::move(write), committing.handler());
+        committing.cancel();
+        CHECK(co_await finished(committing) == boost::asio::error::operation_aborted);
+        s.proxy.set_acceptance(acceptance::normal);
+        co_await eventually_async([&] { return s.zk.state() == session_state::connected; });
+        co_await settle(s.zk);
+        CHECK(s.observer.data(data) == "before");
+        co_await held.release();
+    });
+}
+
 TEST_CASE("lock: all whose nodes were asked for give up before the connection is back") {
     play([](scene& s) -> awaitable<void> {
         lock l(s.zk, s.folder);

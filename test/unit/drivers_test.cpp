@@ -174,6 +174,27 @@ TEST_CASE("delete exactly one: after a lost answer another node of the name is l
     CHECK(p.asked().empty());
 }
 
+TEST_CASE("delete exactly one: one that was made after the call began is left alone") {
+    scripted_port p;
+    bool erased = false;
+    driven run(p, detail::erase_one(p, nullptr, "/a", erased));
+    for (std::int64_t czxid : {7, 8}) {
+        while (p.asked().starts_with("sync"))
+            p.answer();
+        REQUIRE(p.asked() == "exists /a");
+        p.front().record.czxid = czxid;
+        p.answer();
+        if (czxid == 7) {
+            REQUIRE(p.asked() == "erase /a");
+            p.answer(errc::not_connected);  // it was not sent
+        }
+    }
+    REQUIRE(run.ended());
+    CHECK(!run.error());
+    CHECK_FALSE(erased);
+    CHECK(p.asked().empty());
+}
+
 TEST_CASE("delete exactly one: requests belong to the user's call") {
     scripted_port p;
     bool erased = false;

@@ -36,6 +36,7 @@ task<> commit_if_held(port& p,
     const std::size_t checks = whole.size();
     whole.append(steps);
     request multi(p, whole, held.front()->generation());
+    multi.only_for(shared.get());
     error_code ec = co_await multi;
     if (ec == zk_errc::session_expired && multi.sent_in == 0)
         ec = errc::ownership_lost;

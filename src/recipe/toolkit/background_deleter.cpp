@@ -52,7 +52,8 @@ task<> delete_or_report(port& p, std::string path, std::uint64_t generation) {
 }
 
 task<error_code> erase_one(port& p, const unfinished_call* call, std::string path, bool& erased) {
-    std::optional<std::int64_t> meant;  // by a request whose response was lost
+    std::optional<std::int64_t> meant;
+    bool doubtful = false;
     erased = false;
     for (;;) {
         // The server may lag behind and not have the node yet.
@@ -63,25 +64,26 @@ task<error_code> erase_one(port& p, const unfinished_call* call, std::string pat
             continue;
         if (ec == zk_errc::no_node) {
             // After a lost response: deleted by this client or another one.
-            erased = meant.has_value();
+            erased = doubtful;
             co_return error_code();
         }
         if (ec)
             co_return ec;
-        if (meant && *meant != look.record.czxid) {
-            erased = true;
+        // Another one of that name: the first was deleted, by this client or another one.
+        if (meant.value_or(look.record.czxid) != look.record.czxid) {
+            erased = doubtful;
             co_return error_code();
         }
+        meant = look.record.czxid;
         request erase(p, op_code::erase, path);
         erase.only_for(call);
         ec = co_await erase;
         retry attempt(p);
         if (attempt.again(ec)) {
-            if (attempt.doubtful())
-                meant = look.record.czxid;
+            doubtful = doubtful || attempt.doubtful();
             continue;
         }
-        erased = !ec || meant.has_value();
+        erased = !ec || doubtful;
         co_return ec == zk_errc::no_node ? error_code() : ec;
     }
 }
