@@ -27,10 +27,7 @@ struct player {
 };
 
 /// Two of four processes have this fault. @return the exit code
-int run_fault(bench_run& bench,
-              const std::string& fault,
-              const player& who,
-              const std::string& session_timeout = "2000") {
+int run_fault(bench_run& bench, const std::string& fault, const player& who) {
     return bench.run_small("safety",
                            {"--processes",
                             "4",
@@ -39,7 +36,7 @@ int run_fault(bench_run& bench,
                             "--stops",
                             "2",
                             "--session-timeout",
-                            session_timeout,
+                            "2000",
                             "--fault",
                             fault,
                             "--systems",
@@ -138,8 +135,7 @@ TEST_CASE(
 TEST_CASE("safety: a jump of the wall clock changes nothing, one of the monotonic clock costs it") {
     player who{"corozk", "none", "ours", 10, "package faketime"};
     bench_run bench;
-    // Sessions whose wall clock jumps must last.
-    int code = run_fault(bench, "clock", who, "5000");
+    int code = run_fault(bench, "clock", who);
     INFO(bench.out());
     REQUIRE(went_well(code, bench, who));
     auto rows = bench.rows();

@@ -17,9 +17,6 @@ bool is_masked(const acl_entry& entry) {
     return entry.scheme == "digest" && entry.id.ends_with(":x");
 }
 
-/// The version of a parent is rarely more: few recipes write to it.
-constexpr std::int32_t few_writes = 8;
-
 task<error_code> replace(port& p, const request& old, const request& rights, bool keep_data) {
     if (rights.error)
         co_return rights.error;
@@ -29,11 +26,7 @@ task<error_code> replace(port& p, const request& old, const request& rights, boo
     options.acl = &rights.entries;
     transaction steps;
     steps.erase(old.path, old.record.version);
-    const std::string data = keep_data ? old.answer : std::string();
-    steps.create(old.path, data, options);
-    // A client that has looked earlier must not take the new one for the old one.
-    for (std::int32_t i = 0; i <= old.record.version && old.record.version < few_writes; ++i)
-        steps.set(old.path, data, i);
+    steps.create(old.path, keep_data ? old.answer : std::string(), options);
     // Not in another session: somebody may have replaced it by then.
     request replacement(p, steps, old.sent_in);
     co_return co_await replacement;
