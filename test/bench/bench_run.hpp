@@ -93,7 +93,10 @@ public:
     std::string path(const std::string& name) const { return folder_.path() / name; }
     std::string out() const { return content_of(folder_.path() / "out"); }
 
+    /// None if there is no file: nothing was measured.
     boost::json::array rows(const std::string& file = "rows.json") const {
+        if (!std::filesystem::exists(folder_.path() / file))
+            return {};
         return boost::json::parse(content_of(folder_.path() / file)).as_array();
     }
 
