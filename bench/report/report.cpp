@@ -59,7 +59,8 @@ std::vector<fs::path> drawn_before(const fs::path& folder) {
 /// Throws unless all that a report would replace there is of an earlier report.
 void require_own(const fs::path& folder) {
     const fs::path page = folder / "index.html";
-    if (fs::exists(page) ? is_page(text_in(page)) : drawn_before(folder).empty())
+    const bool own = fs::is_regular_file(page) && is_page(text_in(page));
+    if (own || (!fs::exists(page) && drawn_before(folder).empty()))
         return;
     throw usage_error(fmt::format(
         "--report: {} has files of something else, which would be replaced: name a new folder",

@@ -57,8 +57,7 @@ private:
         });
         // All have the same time.
         const auto asked = std::chrono::steady_clock::now();
-        const bool ask_first = ask_ && contenders.size() > 1;
-        if (ask_first) {
+        if (ask_) {
             for (const contender_info& c : contenders) {
                 auto [ec] = co_await queue.request_release(c.path, as_tuple);
                 if (ec && ec != zk_errc::no_node)
@@ -74,10 +73,10 @@ private:
                     co_await queue.insist_on_release(c.path, left(asked), as_tuple);
             else
                 std::tie(ec) = co_await queue.break_contender(c.path, as_tuple);
-            if (ec == zk_errc::no_node && !ask_first)
+            if (ec == zk_errc::no_node && !ask_)
                 continue;  // released meanwhile
             if (ec == zk_errc::no_node)
-                broken = false;
+                broken = false;  // released as it was asked to
             else if (ec)
                 throw error(ec, "break", c.path);
             code = done;

@@ -264,8 +264,8 @@ void session::established() {
     credentials_ = client.credentials();
     to_continue_.reset();
     board_.established(client.session_id(), connector_.timeout(), fresh);
-    // Without a quorum a server accepts only sessions that it has established itself; only one of the
-    // quorum expires meanwhile.
+    // A session that was established before expires at the quorum meanwhile, if it is one of the quorum:
+    // a server without one does not keep it alive, though it may accept it.
     const bool held = read_only && !fresh && continued;
     if (!held)
         clock_.start(connector_.attempt_started(), connector_.timeout());

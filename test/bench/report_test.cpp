@@ -345,6 +345,10 @@ TEST_CASE("report: it replaces an earlier one, and no files of others") {
     CHECK(r.make(array{object{{"workload", "floor"}}}) == 2);
     CHECK(contains(r.out(), "has files of something else"));
     CHECK(std::filesystem::exists(drawn));
+    std::filesystem::remove(drawn);
+    std::filesystem::create_directory(r.folder() / "index.html");
+    CHECK(r.make(array{object{{"workload", "floor"}}}) == 2);
+    CHECK(contains(r.out(), "has files of something else"));
 }
 
 TEST_CASE("report: rows of which nothing is known have a plain table") {
