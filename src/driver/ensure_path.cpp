@@ -8,7 +8,7 @@ namespace corozk::detail {
 namespace {
 
 /// "/" always exists, unless the chroot was deleted.
-task<error_code> look_for_root(port& p, const unfinished_call* call) {
+task<error_code> look_for_root(port& p, const interest* call) {
     for (;;) {
         request exists(p, op_code::exists, "/");
         exists.only_for(call);
@@ -25,7 +25,7 @@ task<error_code> ensure_path(port& p,
                              std::string path,
                              acl entries,
                              create_mode mode,
-                             const unfinished_call* call) {
+                             const interest* call) {
     // Ascend to the deepest ancestor that exists, then create downwards, so that permissions on the
     // nodes above it do not matter.
     if (path == "/")
@@ -88,7 +88,8 @@ task<error_code> create_with_parents(port& p, request& creation, create_mode par
             entries = creation.steps[failed].entries;
         }
         path.resize(parent_path(path).size());
-        ec = co_await ensure_path(p, std::move(path), std::move(entries), parents, creation.call());
+        ec = co_await ensure_path(
+            p, std::move(path), std::move(entries), parents, creation.sent_for());
         if (ec)
             co_return ec;
         creation.renew();

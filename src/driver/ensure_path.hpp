@@ -15,7 +15,7 @@ task<error_code> ensure_path(port& p,
                              std::string path,
                              acl entries,
                              create_mode mode = create_mode::container,
-                             const unfinished_call* call = nullptr);
+                             const interest* call = nullptr);
 
 /// Sends a create, or a transaction. When a create has failed because its parent is missing, which
 /// means that nothing was applied, creates the missing ancestors, as above and with the ACL of the

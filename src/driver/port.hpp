@@ -87,16 +87,28 @@ protected:
     ~driver_root() = default;
 };
 
+/// Who wants a request to be sent: see `request::only_for`.
+class interest {
+public:
+    interest() = default;
+    interest(const interest&) = delete;
+    interest& operator=(const interest&) = delete;
+
+    /// Whether all that it is sent for still wait for it.
+    virtual bool waiting() const noexcept = 0;
+
+protected:
+    ~interest() = default;
+};
+
 /// A pending user call, see `user_call`. When an io_context is destroyed, handlers own coroutines
 /// that own objects that own calls; the port breaks these cycles.
-class unfinished_call : public boost::intrusive::list_base_hook<
+class unfinished_call : public interest,
+                        public boost::intrusive::list_base_hook<
                             boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
     /// Destroys the handler without calling it.
     virtual void drop() noexcept = 0;
-
-    /// Whether the handler has not been completed yet.
-    virtual bool waiting() const noexcept = 0;
 
 protected:
     ~unfinished_call() = default;

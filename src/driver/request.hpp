@@ -35,11 +35,12 @@ public:
         steps = std::move(all).steps();
     }
 
-    /// It is not sent once that call, which must outlive it, is over.
-    void only_for(const unfinished_call* call) noexcept { call_ = call; }
+    /// It is not sent once they, who must outlive it, do not wait any more; then it fails with
+    /// `operation_aborted`. Null: it is sent anyway.
+    void only_for(const interest* who) noexcept { interest_ = who; }
 
-    void only_for_call_of(const request& other) noexcept { call_ = other.call_; }
-    const unfinished_call* call() const noexcept { return call_; }
+    void only_for_that_of(const request& other) noexcept { interest_ = other.interest_; }
+    const interest* sent_for() const noexcept { return interest_; }
 
     /// The step of a transaction that has failed; the number of results if none has.
     std::size_t failed_step() const noexcept {
@@ -73,10 +74,10 @@ private:
         if (waiter_)
             std::exchange(waiter_, {}).resume();
     }
-    bool wanted() const noexcept override { return !call_ || call_->waiting(); }
+    bool wanted() const noexcept override { return !interest_ || interest_->waiting(); }
 
     port& port_;
-    const unfinished_call* call_ = nullptr;
+    const interest* interest_ = nullptr;
     std::coroutine_handle<> waiter_;
 };
 
@@ -107,7 +108,7 @@ inline task<error_code> behind_sync(port& p, request& look, bool needed = true) 
     if (!needed)
         co_return co_await look;
     request sync(p, op_code::sync, look.path, look.generation);
-    sync.only_for_call_of(look);
+    sync.only_for_that_of(look);
     sync.send();
     look.send();
     error_code synced = co_await sync;

@@ -202,6 +202,22 @@ TEST_CASE("queue, put: a missing parent znode is created, and a lost response re
     CHECK(r.error == error_code());
 }
 
+TEST_CASE("queue, put: one in doubt waits for a server that has a quorum") {
+    fixture f;
+    result r;
+    f.put(r);
+    f.open_ledger();
+    f.p.answer(zk_errc::connection_loss);
+    f.p.set_state(session_state::read_only, 1);
+    f.commit(zk_errc::not_read_only);
+    CHECK(f.p.asked().empty());
+    CHECK_FALSE(r.error);
+    f.p.set_state(session_state::connected, 1);
+    f.commit(zk_errc::bad_version, 0);  // the lost one was applied
+    REQUIRE(r.error);
+    CHECK_FALSE(*r.error);
+}
+
 TEST_CASE("queue, put: what may have been put is not put again") {
     fixture f;
     result r;
@@ -588,10 +604,47 @@ TEST_CASE("queue, take: putting back, whatever is lost on the way") {
         puts_back();
         f.commit();
     }
+    SECTION("the quorum") {
+        f.p.set_state(session_state::read_only, 1);
+        f.p.answer(zk_errc::not_read_only);
+        CHECK(f.p.asked().empty());
+        f.p.set_state(session_state::connected, 1);
+        puts_back();
+        f.commit();
+    }
     SECTION("the client") {
         f.p.answer(errc::closed);
         REQUIRE(f.p.logged.size() == 1);
         CHECK(f.p.logged[0].starts_with("could not put the item queue-0000000001 back into /q: "));
+    }
+    CHECK(f.p.asked().empty());
+}
+
+TEST_CASE("queue, take: an item that the server refuses is put back later, or given to somebody") {
+    fixture f;
+    result r, later;
+    f.take(r, false, 1s);
+    f.list_and_read();
+    f.p.advance(2s);
+    f.commit();
+    const error_code why = GENERATE(zk_errc::quota_exceeded, zk_errc::not_read_only);
+    CAPTURE(why);
+    f.commit(why, 1);
+    CHECK(f.p.asked().empty());
+    f.p.advance(1s);
+    f.commit(why, 1);
+    REQUIRE(f.p.logged.size() == 1);  // once is enough
+    CHECK(f.p.logged[0].starts_with("could not put the item queue-0000000001 back into /q: "));
+    CHECK(f.p.asked().empty());
+    SECTION("later") {
+        f.p.advance(1s);
+        f.commit();
+    }
+    SECTION("to somebody") {
+        f.take(later, false);
+        f.p.advance(0s);
+        REQUIRE(later.error);
+        CHECK_FALSE(*later.error);
     }
     CHECK(f.p.asked().empty());
 }

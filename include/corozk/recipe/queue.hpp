@@ -464,7 +464,8 @@ public:
  *        priority.
  *
  * Takes use a listing that was requested after them, so that they never miss an item of a higher
- * priority that was put before. Hence a take costs a listing, which concurrent takes share.
+ * priority that this client has put before, or another one as far as the session's server knows
+ * (see `client::sync`). Hence a take costs a listing, which concurrent takes share.
  */
 class COROZK_DECL priority_queue : public producing_queue<std::int32_t> {
 public:

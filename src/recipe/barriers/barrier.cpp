@@ -117,7 +117,7 @@ task<> set_driver(std::shared_ptr<barrier_impl> self, any_handler<void(error_cod
     }
 }
 
-task<error_code> remove_once(barrier_impl& self, const unfinished_call& call, bool& removed) {
+task<error_code> remove_once(barrier_impl& self, const interest& call, bool& removed) {
     return erase_one(self.get_port(), &call, self.path(), removed);
 }
 

@@ -16,16 +16,16 @@ task<> commit_if_held(port& p,
                       std::vector<std::shared_ptr<owned>> held,
                       transaction steps,
                       any_handler<void(error_code, commit_results)> handler) {
-    auto shared = cancellable(user_call<commit_results>(p, std::move(handler)), stops_waiting);
+    user_call<commit_results> call(p, std::move(handler));
     // As the server compares names, it cannot detect a node that was re-created by another client.
     bool valid = std::all_of(held.begin(), held.end(), [](const auto& o) { return o->valid(); });
     if (!valid) {
         bool closed = p.status().state == session_state::closed;
-        shared->fail(closed ? errc::closed : errc::ownership_lost);
+        call.fail(closed ? errc::closed : errc::ownership_lost);
         co_return;
     }
     if (std::any_of(held.begin(), held.end(), [](const auto& o) { return o->changing(); })) {
-        shared->fail(errc::busy);
+        call.fail(errc::busy);
         co_return;
     }
     transaction whole;
@@ -36,7 +36,13 @@ task<> commit_if_held(port& p,
     const std::size_t checks = whole.size();
     whole.append(steps);
     request multi(p, whole, held.front()->generation());
-    multi.only_for(shared.get());
+    multi.only_for(&call);
+    call.on_cancel([&](cancellation_type type) {
+        // In flight: total cancellation would promise that nothing has happened.
+        const bool stops = (type & stops_waiting) != cancellation_type::none;
+        if (stops || multi.state != operation::progress::sent)
+            call.fail(boost::asio::error::operation_aborted);
+    });
     error_code ec = co_await multi;
     if (ec == zk_errc::session_expired && multi.sent_in == 0)
         ec = errc::ownership_lost;
@@ -46,7 +52,7 @@ task<> commit_if_held(port& p,
             ec = errc::ownership_lost;
         results.erase(results.begin());
     }
-    shared->complete(ec, std::move(results));
+    call.complete(ec, std::move(results));
 }
 
 task<> read_behind_sync(port& p,

@@ -34,7 +34,9 @@ struct counter_base {
 
 /// A single driver serves all operations. It has one update in flight at a time, and combines the
 /// operations that are started in the meantime into the next one.
-class counter_impl final : public recipe_core, public std::enable_shared_from_this<counter_impl> {
+class counter_impl final : public recipe_core,
+                           public std::enable_shared_from_this<counter_impl>,
+                           private interest {
 public:
     struct entry {
         counter_operation operation = counter_operation::read;
@@ -145,7 +147,7 @@ private:
                 base_->fresh = false;
             std::move(waiting_.begin(), waiting_.end(), std::back_inserter(current_));
             waiting_.clear();
-            std::erase_if(current_, [](const entry& e) { return !e.waiting(); });
+            drop_finished();
             if (current_.empty())
                 co_return;
             error_code ec = co_await step();
@@ -154,6 +156,10 @@ private:
                 current_.clear();
             }
         }
+    }
+
+    void drop_finished() {
+        std::erase_if(current_, [](const entry& e) { return !e.waiting(); });
     }
 
     /// One attempt at the current batch, which is kept if it must be tried again.
@@ -231,8 +237,16 @@ private:
         co_return true;
     }
 
+    /// Whether all calls of the current batch are pending: otherwise nothing is sent, and it is
+    /// evaluated again without those that have ended.
+    bool waiting() const noexcept override {
+        return std::all_of(
+            current_.begin(), current_.end(), [](const entry& e) { return e.waiting(); });
+    }
+
     /// Applies the current batch to the base.
     outcome evaluate() {
+        drop_finished();
         outcome result;
         result.value = base_->record.value;
         for (entry& e : current_) {
@@ -339,6 +353,7 @@ private:
     task<error_code> update(counter_attempt attempt) {
         request write(port_, op_code::set, path());
         prepare(write, attempt);
+        write.only_for(this);
         time_point begin = port_.now();
         error_code ec = co_await write;
         if (!ec) {
@@ -352,21 +367,24 @@ private:
             base_.reset();
             co_return error_code();
         }
+        if (ec == boost::asio::error::operation_aborted)
+            co_return error_code();
         retry sending(port_, while_reachable);
         const bool again = sending.again(ec);
         if (sending.doubtful())
-            co_return co_await find_out(std::move(attempt));
+            co_return co_await find_out(std::move(attempt), sending);
         co_return again ? error_code() : ec;
     }
 
     /// After a lost response: reads the node until the outcome of the update is known.
-    task<error_code> find_out(counter_attempt attempt) {
+    task<error_code> find_out(counter_attempt attempt, retry& sending) {
         error_code unknown = zk_errc::connection_loss;
         for (;;) {
             // The server of a new session may lag behind the one that applied the update.
             request get(port_, op_code::get, path());
             error_code ec = co_await behind_sync(port_, get);
-            if (retry(port_).again(ec))
+            const bool again = co_await again_with_quorum(port_, sending, ec);
+            if (again)
                 continue;
             base_.reset();
             if (ec || !adopt(get, true))
@@ -392,8 +410,11 @@ private:
             if (ec == errc::closed)
                 co_return unknown;
             // On any such error read again: the first request may have been applied after the read.
-            bool look_again = retry(port_).again(ec) || ec == zk_errc::bad_version ||
-                              ec == zk_errc::no_node || ec == zk_errc::node_exists;
+            const bool overtaken =
+                ec == zk_errc::bad_version || ec == zk_errc::no_node || ec == zk_errc::node_exists;
+            if (overtaken)
+                continue;
+            const bool look_again = co_await again_with_quorum(port_, sending, ec);
             if (!look_again)
                 co_return unknown;
         }

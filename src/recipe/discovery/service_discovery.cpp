@@ -53,7 +53,7 @@ auto replacing(const std::string& data, errc in_use) {
 }
 
 task<error_code> register_static(service_discovery_impl& self,
-                                 const unfinished_call& call,
+                                 const interest& call,
                                  const std::string& path,
                                  const std::string& data) {
     auto decide = replacing(data, errc::already_exists);
@@ -61,7 +61,7 @@ task<error_code> register_static(service_discovery_impl& self,
 }
 
 task<error_code> update_static(service_discovery_impl& self,
-                               const unfinished_call& call,
+                               const interest& call,
                                const std::string& path,
                                const std::string& data) {
     retry attempts(self.get_port());

@@ -60,7 +60,7 @@ public:
 namespace {
 
 task<error_code> register_persistent(name_service_impl& self,
-                                     const unfinished_call& call,
+                                     const interest& call,
                                      const std::string& path,
                                      const std::string& value) {
     auto decide = [&](request& read, std::optional<std::string>& data) {

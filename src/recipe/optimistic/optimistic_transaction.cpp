@@ -139,7 +139,7 @@ private:
             co_return outcome;
         e.call->set_late_error(zk_errc::connection_loss);
         const time_point begin = port_.now();
-        outcome = co_await ledger_.commit_now(std::move(steps));
+        outcome = co_await ledger_.commit_now(std::move(steps), e.call->users_call());
         if (!outcome.error)
             backoff_.measured(port_.now() - begin);
         co_return outcome;

@@ -4,6 +4,7 @@
 #include "recipe/queue/claim.hpp"
 #include "recipe/toolkit/retry.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -45,19 +46,28 @@ void queue_acknowledger::enqueue(acknowledgement a) {
 }
 
 task<> queue_acknowledger::serve() {
-    // Those that wait keep this object alive: they go with the driver if its session is destroyed.
-    const auto drop = [this](void*) { std::exchange(waiting_, {}).clear(); };
+    // The calls keep this object alive: they go with the driver if its session is destroyed.
+    const auto drop = [this](void*) {
+        std::exchange(waiting_, {}).clear();
+        std::exchange(in_flight_, {}).clear();
+    };
     const std::unique_ptr<void, decltype(drop)> dropped(this, drop);
     while (!waiting_.empty()) {
-        batch_type batch = next_batch();
-        if (batch.empty())
+        in_flight_ = next_batch();
+        if (in_flight_.empty())
             continue;
-        const std::uint64_t generation = batch.front().claim->node().generation;
-        transaction all = transaction_of(batch);
+        const std::uint64_t generation = in_flight_.front().claim->node().generation;
+        transaction all = transaction_of(in_flight_);
         exactly_once_outcome outcome =
-            co_await exactly_once_.commit_in(generation, std::move(all).steps());
-        settle(std::move(batch), outcome);
+            co_await exactly_once_.commit_in(generation, std::move(all).steps(), *this);
+        settle(std::exchange(in_flight_, {}), outcome);
     }
+}
+
+bool queue_acknowledger::waiting() const noexcept {
+    return std::all_of(in_flight_.begin(), in_flight_.end(), [](const acknowledgement& a) {
+        return a.call->waiting();
+    });
 }
 
 /// The first ones of a session, as many as fit into one request. Nothing was sent of those that
@@ -86,6 +96,8 @@ queue_acknowledger::batch_type queue_acknowledger::next_batch() {
 
 void queue_acknowledger::settle(batch_type batch, const exactly_once_outcome& outcome) {
     error_code ec = outcome.error;
+    if (ec == boost::asio::error::operation_aborted)
+        return put_back(std::move(batch));  // not sent: some of the calls have ended
     if (!outcome.failed && batch.size() > 1 && fault_of(ec) == fault::refused) {
         singly_ = batch.size();
         return put_back(std::move(batch));

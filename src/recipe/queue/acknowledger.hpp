@@ -36,11 +36,13 @@ private:
     task<> serve() override;
     /// Claims may outlive the queue object.
     void fail(error_code) override {}
+    bool waiting() const noexcept override;
     batch_type next_batch();
     void settle(batch_type batch, const exactly_once_outcome& outcome);
     void put_back(batch_type batch);
 
     std::deque<acknowledgement> waiting_;
+    batch_type in_flight_;
     std::size_t singly_ = 0;  ///< how many of the first ones are not to share a transaction
 };
 

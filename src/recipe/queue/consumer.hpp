@@ -49,6 +49,7 @@ private:
     using kind = consumer_call::kind;
 
     task<> serve() override;
+    bool waiting() const noexcept override { return batch_size(kind::take) >= deletes_; }
     void fail(error_code ec) override { calls_.fail(ec); }
     task<error_code> take_next_step();
     void succeeded(time_point begin);
@@ -73,7 +74,8 @@ private:
     task<error_code> take();
     task<error_code> read(std::vector<available_item>& batch, std::size_t count);
     task<> give_out(std::vector<available_item> batch, error_code ec);
-    task<> put_back(available_item item);
+    task<consumer_call*> return_item(const available_item& item);
+    task<error_code> put_back(const available_item& item);
     task<error_code> claim();
     task<error_code> hand_out(claim_attempt& attempt, bool other_parent);
     queue_item to_item(available_item item) const;
@@ -92,6 +94,7 @@ private:
     bool last_succeeded_ = true;     ///< other clients did not get the first items
     bool pause_next_ = false;        ///< before the next attempt
     std::uint64_t generation_ = 0;   ///< of the session that the index is of
+    std::size_t deletes_ = 0;        ///< of the present transaction
     std::size_t reach_ = 0;          ///< how many items to look at at a time, at the least
 };
 

@@ -72,7 +72,8 @@ task<> queue_producer::serve() {
         }
         in_flight_ = next_batch();
         transaction puts = transaction_of(in_flight_);
-        exactly_once_outcome outcome = co_await exactly_once_.commit(std::move(puts).steps());
+        exactly_once_outcome outcome =
+            co_await exactly_once_.commit(std::move(puts).steps(), *this);
         if (!outcome.error) {
             applied(outcome);
         } else if (error_code ec = co_await refused(std::move(outcome))) {
@@ -85,6 +86,12 @@ task<> queue_producer::serve() {
         }
         in_flight_.clear();
     }
+}
+
+bool queue_producer::waiting() const noexcept {
+    return std::all_of(in_flight_.begin(), in_flight_.end(), [](const put_call& put) {
+        return put.call->waiting();
+    });
 }
 
 /// The first calls, as many as fit into one request.
@@ -151,6 +158,8 @@ task<error_code> queue_producer::refused(exactly_once_outcome outcome) {
     const bool not_there = ec == zk_errc::no_node;
     if (bounded() && outcome.failed == 0 && (ec == zk_errc::bad_version || not_there))
         co_return error_code();  // another producer has put items
+    if (ec == boost::asio::error::operation_aborted)
+        co_return error_code();  // not sent: some of the calls have ended
     if (ec == zk_errc::node_exists) {
         spent_ = true;  // an item has the highest number of all
         co_return make_error_code(errc::sequence_exhausted);

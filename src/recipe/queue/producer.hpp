@@ -38,6 +38,7 @@ private:
     using batch_type = std::vector<put_call>;
 
     task<> serve() override;
+    bool waiting() const noexcept override;
     void fail(error_code ec) override;
     void fail_those_that_cannot_wait();
     batch_type next_batch();

@@ -70,7 +70,7 @@ private:
 
 /// One side of a queue object: a driver that runs while there are calls, and what applies its
 /// transactions.
-class queue_side : public std::enable_shared_from_this<queue_side> {
+class queue_side : public std::enable_shared_from_this<queue_side>, protected interest {
 public:
     queue_side(port& p, std::shared_ptr<const queue_settings> settings)
         : port_(p),
@@ -105,6 +105,10 @@ protected:
 
     /// Runs until no call is pending.
     virtual task<> serve() = 0;
+
+    /// Whether all calls that the present transaction is for are pending: otherwise it is not sent, and
+    /// there will be another one for the rest.
+    bool waiting() const noexcept override = 0;
     virtual void fail(error_code ec) = 0;
 
     task<error_code> create_parent() {

@@ -5,6 +5,9 @@
 #include "recipe/toolkit/retry.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 namespace corozk::detail {
@@ -13,6 +16,9 @@ namespace {
 
 /// The maximum number of items to read ahead.
 constexpr std::size_t largest_lead = 16;
+
+constexpr std::chrono::seconds pause_of_putting_back{1};
+constexpr std::uint64_t any_call = std::numeric_limits<std::uint64_t>::max();
 
 /// The maximum number of items to look at at a time in order to find one that exists.
 constexpr std::size_t largest_reach = 128;
@@ -102,8 +108,10 @@ task<error_code> queue_consumer::take() {
         index_.forget_content(item);
         deletes.erase(settings_->item_path(item.name), item.content->version);
     }
+    deletes_ = batch.size();
     // Not repeated after an outage, when the names may refer to other items.
-    exactly_once_outcome outcome = co_await exactly_once_.commit_now(std::move(deletes).steps());
+    exactly_once_outcome outcome =
+        co_await exactly_once_.commit_now(std::move(deletes).steps(), *this);
     co_await lead_reads.finish();
     for (const available_item& item : lead) {
         if (item.content)
@@ -118,7 +126,7 @@ task<error_code> queue_consumer::take() {
         if (spent(batch.back().name))
             renew_parent();
         co_await give_out(std::move(batch), ec);
-    } else if (ec == boost::asio::error::try_again) {
+    } else if (ec == boost::asio::error::try_again || ec == boost::asio::error::operation_aborted) {
         index_.forget_listing();
     } else if (!outcome.failed) {
         co_return ec;
@@ -160,11 +168,12 @@ task<error_code> queue_consumer::read(std::vector<available_item>& batch, std::s
 /// Passes deleted items to pending calls; puts back the others.
 task<> queue_consumer::give_out(std::vector<available_item> batch, error_code ec) {
     for (available_item& item : batch) {
-        if (consumer_call* call = next_call(kind::take)) {
+        consumer_call* call = next_call(kind::take);
+        if (!call && !ec)
+            call = co_await return_item(item);
+        if (call) {
             call->result.get<queue_item>()->complete(ec, to_item(std::move(item)));
-        } else if (!ec) {
-            co_await put_back(std::move(item));
-        } else {
+        } else if (ec) {
             port_.report(log_level::error,
                          "the item ",
                          item.name,
@@ -176,9 +185,32 @@ task<> queue_consumer::give_out(std::vector<available_item> batch, error_code ec
     }
 }
 
+/// Puts the item back, again while a quota or a server without a quorum prevents that.
+/// @return a call that wants it in the meantime; null: done
+task<consumer_call*> queue_consumer::return_item(const available_item& item) {
+    for (bool reported = false;; reported = true) {
+        const error_code ec = co_await put_back(item);
+        if (ec && !reported) {
+            port_.report(log_level::error,
+                         "could not put the item ",
+                         item.name,
+                         " back into ",
+                         settings_->path,
+                         ": ",
+                         ec.message());
+        }
+        if (ec != zk_errc::quota_exceeded && ec != zk_errc::not_read_only)
+            co_return nullptr;
+        auto wanted = [this] { return calls_.next(kind::take, any_call) != nullptr; };
+        co_await backoff::wait(port_, wake_, pause_of_putting_back, wanted);
+        if (wanted())
+            co_return calls_.next(kind::take, any_call);
+    }
+}
+
 /// Creates the item with its previous name, and so in its previous place. One that was another session's
 /// cannot be again: in this one it would end with the wrong session.
-task<> queue_consumer::put_back(available_item item) {
+task<error_code> queue_consumer::put_back(const available_item& item) {
     const create_options options{
         .mode = item.content->ours ? create_mode::ephemeral : create_mode::persistent,
         .acl = &settings_->options.acl};
@@ -187,24 +219,17 @@ task<> queue_consumer::put_back(available_item item) {
         create.create(settings_->item_path(item.name), item.content->data, options);
         // Even while the client is being closed: the delete may have been what it waited for.
         exactly_once_outcome outcome =
-            co_await exactly_once_.commit(std::move(create).steps(), true);
+            co_await exactly_once_.commit_owed(std::move(create).steps());
         index_.forget_listing();
         error_code ec = outcome.error;
         if (!ec || ec == zk_errc::node_exists)
-            co_return;  // node_exists: created by an attempt whose response was lost
+            co_return error_code();  // node_exists: created by an attempt whose response was lost
         if (ec == zk_errc::no_node)
             ec = co_await create_parent();
         // Not again if it may be there, or has been there and was taken.
         if (!ec || (is_transient(ec) && fault_of(ec) != fault::unknown))
             continue;
-        port_.report(log_level::error,
-                     "could not put the item ",
-                     item.name,
-                     " back into ",
-                     settings_->path,
-                     ": ",
-                     ec.message());
-        co_return;
+        co_return ec;
     }
 }
 

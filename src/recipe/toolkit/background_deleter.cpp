@@ -51,7 +51,7 @@ task<> delete_or_report(port& p, std::string path, std::uint64_t generation) {
         p.report(log_level::warning, "could not delete ", path, ": ", ec.message());
 }
 
-task<error_code> erase_one(port& p, const unfinished_call* call, std::string path, bool& erased) {
+task<error_code> erase_one(port& p, const interest* call, std::string path, bool& erased) {
     std::optional<std::int64_t> meant;
     bool doubtful = false;
     erased = false;
@@ -88,9 +88,7 @@ task<error_code> erase_one(port& p, const unfinished_call* call, std::string pat
     }
 }
 
-task<error_code> erase_present(recipe_core& core,
-                               const unfinished_call& call,
-                               const std::string& path) {
+task<error_code> erase_present(recipe_core& core, const interest& call, const std::string& path) {
     bool erased = false;
     error_code ec = co_await erase_one(core.get_port(), &call, path, erased);
     co_return ec || erased ? ec : make_error_code(zk_errc::no_node);

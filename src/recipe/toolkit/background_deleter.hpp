@@ -23,12 +23,10 @@ task<> delete_or_report(port& p, std::string path, std::uint64_t generation);
 /// @param call    if set, nothing is sent any more once it is over
 /// @param erased  whether there was a node
 /// @return a permanent error
-task<error_code> erase_one(port& p, const unfinished_call* call, std::string path, bool& erased);
+task<error_code> erase_one(port& p, const interest* call, std::string path, bool& erased);
 
 /// Same as above, for `serve`. @return `no_node` if there was none
-task<error_code> erase_present(recipe_core& core,
-                               const unfinished_call& call,
-                               const std::string& path);
+task<error_code> erase_present(recipe_core& core, const interest& call, const std::string& path);
 
 /// Deletes nodes in the background, with retries for as long as the session lives.
 class background_deleter final : public service {

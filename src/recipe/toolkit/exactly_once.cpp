@@ -110,7 +110,7 @@ task<error_code> exactly_once::open() {
 }
 
 task<exactly_once_outcome> exactly_once::apply(std::vector<transaction::step> steps,
-                                               bool owed,
+                                               const interest* who,
                                                std::uint64_t generation) {
     exactly_once_outcome outcome;
     steps.insert(steps.begin(), mark());
@@ -127,13 +127,15 @@ task<exactly_once_outcome> exactly_once::apply(std::vector<transaction::step> st
         steps.front() = mark();
         request multi(port_, op_code::multi, std::string(), generation);
         multi.steps = steps;
-        multi.owed = owed;
+        multi.owed = !who;
+        multi.only_for(attempts.doubtful() ? nullptr : who);
         error_code ec = co_await multi;
         if (!ec) {
             applied(outcome, std::move(multi.results));
             co_return outcome;
         }
-        if (attempts.again(ec))
+        const bool again = co_await again_with_quorum(port_, attempts, ec);
+        if (again)
             continue;
         const bool doubtful = attempts.doubtful();
         const std::size_t failed = multi.failed_step();
@@ -181,11 +183,13 @@ task<error_code> exactly_once::prepare() {
     co_return ec;
 }
 
-task<exactly_once_outcome> exactly_once::commit_now(std::vector<transaction::step> steps) {
+task<exactly_once_outcome> exactly_once::commit_now(std::vector<transaction::step> steps,
+                                                    const interest& who) {
     exactly_once_outcome outcome;
     steps.insert(steps.begin(), mark());
     request multi(port_, op_code::multi, std::string());
     multi.steps = std::move(steps);
+    multi.only_for(&who);
     error_code ec = co_await multi;
     if (!ec) {
         applied(outcome, std::move(multi.results));
@@ -226,6 +230,10 @@ task<error_code> exactly_once::withdraw() {
         error_code ec = co_await erase;
         if (attempts.again(ec))
             continue;
+        if (ec == zk_errc::not_read_only) {
+            co_await quorum_back(port_);
+            continue;
+        }
         if (ec == zk_errc::bad_version) {
             moved_on();
             co_return ec;

@@ -39,22 +39,29 @@ public:
     exactly_once& operator=(const exactly_once&) = delete;
 
     /// Only one transaction at a time.
-    /// @param owed  sent even if the client is being closed
-    task<exactly_once_outcome> commit(std::vector<transaction::step> steps, bool owed = false) {
-        return apply(std::move(steps), owed, 0);
+    /// @param who  must wait for it when it is sent; otherwise the error is `operation_aborted`
+    task<exactly_once_outcome> commit(std::vector<transaction::step> steps, const interest& who) {
+        return apply(std::move(steps), &who, 0);
     }
 
-    /// Same as above, in this session: once it has ended, the steps are not sent any more, and the
+    /// Same as above, whoever waits, and even if the client is being closed.
+    task<exactly_once_outcome> commit_owed(std::vector<transaction::step> steps) {
+        return apply(std::move(steps), nullptr, 0);
+    }
+
+    /// Same as the first, in this session: once it has ended, the steps are not sent any more, and the
     /// error is that of its end unless an earlier attempt was applied.
     task<exactly_once_outcome> commit_in(std::uint64_t generation,
-                                         std::vector<transaction::step> steps) {
-        return apply(std::move(steps), false, generation);
+                                         std::vector<transaction::step> steps,
+                                         const interest& who) {
+        return apply(std::move(steps), &who, generation);
     }
 
-    /// Same as above, for a transaction that is valid now but not after an outage: it is sent once,
+    /// Same as the first, for a transaction that is valid now but not after an outage: it is sent once,
     /// and withdrawn if its response is lost. `try_again`: not applied. Call `prepare` before
     /// determining the steps.
-    task<exactly_once_outcome> commit_now(std::vector<transaction::step> steps);
+    task<exactly_once_outcome> commit_now(std::vector<transaction::step> steps,
+                                          const interest& who);
 
     /// Creates the node, unless it exists.
     task<error_code> prepare();
@@ -64,7 +71,7 @@ public:
 
 private:
     task<exactly_once_outcome> apply(std::vector<transaction::step> steps,
-                                     bool owed,
+                                     const interest* who,
                                      std::uint64_t generation);
     task<error_code> open();
     task<error_code> withdraw();

@@ -39,7 +39,7 @@ public:
     virtual ~pending_call() = default;
 
     bool waiting() const noexcept { return call_.waiting(); }
-    const unfinished_call& users_call() const noexcept { return call_; }
+    const interest& users_call() const noexcept { return call_; }
     void ahead_of_copies() noexcept { call_.ahead_of_copies(); }
 
     /// Whether it was ended by its deadline.

@@ -194,8 +194,8 @@ task<> serve_for(std::shared_ptr<Core> core,
     while (!call.over()) {
         std::tuple<Values...> values;
         auto begin = [&](Values&... v) {
-            using changes = std::
-                is_invocable<Attempt, Core&, const unfinished_call&, Arguments&..., Values&...>;
+            using changes =
+                std::is_invocable<Attempt, Core&, const interest&, Arguments&..., Values&...>;
             if constexpr (changes::value)
                 return attempt(*core, call.users_call(), arguments..., v...);
             else

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/toolkit/retry.hpp"
 
+#include "driver/signal.hpp"
+
 namespace corozk::detail {
 
 bool is_transient(const error_code& ec, retry_policy policy) noexcept {
@@ -30,6 +32,22 @@ bool retry::again(error_code& ec) noexcept {
         return true;
     ec = end_of_session(port_);
     return false;
+}
+
+task<> quorum_back(port& p) {
+    signal wake(p);
+    session_signal states(p, wake);
+    while (p.status().state == session_state::read_only)
+        co_await wake.wait();
+}
+
+task<bool> again_with_quorum(port& p, retry& attempts, error_code& ec) {
+    if (attempts.again(ec))
+        co_return true;
+    if (ec != zk_errc::not_read_only || !attempts.doubtful())
+        co_return false;
+    co_await quorum_back(p);
+    co_return true;
 }
 
 }  // namespace corozk::detail

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "driver/port.hpp"
+#include "driver/task.hpp"
 #include "recipe/toolkit/fault.hpp"
 #include <corozk/error.hpp>
 
@@ -64,5 +65,12 @@ private:
     std::uint64_t generation_ = 0;
     bool doubtful_ = false;
 };
+
+/// Waits while the server has no quorum.
+task<> quorum_back(port& p);
+
+/// Same as `attempts.again(ec)`. While the outcome of an earlier request is unknown, a server without
+/// a quorum does not end the retries either.
+task<bool> again_with_quorum(port& p, retry& attempts, error_code& ec);
 
 }  // namespace corozk::detail

@@ -15,8 +15,8 @@ namespace corozk::detail {
 struct update_options {
     update_options() = default;
 
-    const unfinished_call* call = nullptr;  ///< if set, nothing is written once it is over
-    bool synced = false;                    ///< also reads what other clients have written before
+    const interest* call = nullptr;  ///< if set, nothing is written once it is over
+    bool synced = false;             ///< also reads what other clients have written before
     /// What is written does not depend on what was read. So a write whose response was lost is not
     /// repeated once others have written: it counts as the one before theirs.
     bool blind = false;
@@ -68,7 +68,7 @@ task<error_code> write_node(port& p,
                             std::string path,
                             std::string data,
                             acl entries,
-                            const unfinished_call& call,
+                            const interest& call,
                             Decide decide) {
     retry attempts(p);
     update_options how;

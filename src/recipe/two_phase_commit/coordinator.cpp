@@ -47,7 +47,8 @@ task<> begin_driver(coordinator_ptr self,
         request create(p, steps, 0, self->path());
         create.only_for(&call.users_call());
         error_code ec = co_await create_with_parents(p, create);
-        if (attempts.again(ec))
+        const bool again = co_await again_with_quorum(p, attempts, ec);
+        if (again)
             continue;
         if (ec == zk_errc::node_exists) {
             ec = errc::already_exists;
@@ -109,6 +110,7 @@ task<> decide_driver(coordinator_ptr self,
 }
 
 task<error_code> abort_once(commit_coordinator_impl& self,
+                            const interest& call,
                             const std::string& reason,
                             commit_outcome& decision) {
     port& p = self.get_port();
@@ -116,14 +118,14 @@ task<error_code> abort_once(commit_coordinator_impl& self,
     outcome_slot outcome;
     error_code ec = co_await learn_identity(p, mine);
     if (!ec)
-        ec = co_await write_abort(p, mine, reason, outcome);
+        ec = co_await write_abort(p, mine, reason, outcome, &call);
     if (!ec)
         decision = std::move(*outcome);
     co_return ec;
 }
 
 /// One attempt.
-task<error_code> clean_up_once(port& p, this_transaction& mine, bool force) {
+task<error_code> clean_up_once(port& p, const interest& call, this_transaction& mine, bool force) {
     const std::string& path = mine.path;
     std::optional<commit_header> header;
     if (error_code ec = co_await read_header(p, path, header))
@@ -162,7 +164,9 @@ task<error_code> clean_up_once(port& p, this_transaction& mine, bool force) {
     for (const std::string& child : others) {
         transaction steps = mine.steps();
         steps.erase(child);
-        erasures.emplace_back(p, std::move(steps)).send();
+        request& erase = erasures.emplace_back(p, std::move(steps));
+        erase.only_for(&call);
+        erase.send();
     }
     error_code problem;
     for (request& erase : erasures) {
@@ -177,6 +181,7 @@ task<error_code> clean_up_once(port& p, this_transaction& mine, bool force) {
         steps.erase(child);
     steps.erase(decision_node(path)).erase(mine.identity).erase(path);
     request erase_all(p, steps, 0, path);
+    erase_all.only_for(&call);
     error_code ec = co_await erase_all;
     // Another client cleans up, too: try again with what is left.
     co_return ec == zk_errc::no_node ? look_again : ec;
@@ -184,10 +189,11 @@ task<error_code> clean_up_once(port& p, this_transaction& mine, bool force) {
 
 /// Other clients may create nodes meanwhile.
 task<error_code> clean_up_despite_newcomers(commit_coordinator_impl& self,
+                                            const interest& call,
                                             this_transaction& mine,
                                             bool force,
                                             int& attempts_left) {
-    error_code ec = co_await clean_up_once(self.get_port(), mine, force);
+    error_code ec = co_await clean_up_once(self.get_port(), call, mine, force);
     if (ec == zk_errc::not_empty && --attempts_left > 0)
         ec = look_again;
     co_return ec == zk_errc::no_node ? error_code() : ec;

@@ -116,12 +116,14 @@ task<error_code> watch_transaction(port& p, const this_transaction& mine, watch_
 task<error_code> write_abort(port& p,
                              const this_transaction& mine,
                              std::string reason,
-                             outcome_slot& outcome) {
+                             outcome_slot& outcome,
+                             const interest* call) {
     commit_outcome wish(false, std::move(reason));
     for (;;) {
         transaction steps = mine.steps();
         steps.create(decision_node(mine.path), format_decision(wish, mine.guid), mine.how());
         request create(p, steps, 0, mine.path);
+        create.only_for(call);
         error_code ec = co_await create;
         if (retry(p).again(ec))
             continue;  // if it was written by this client, the next read shows that

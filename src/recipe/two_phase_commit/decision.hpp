@@ -124,10 +124,12 @@ task<error_code> look_for_decision(port& p,
 task<error_code> watch_transaction(port& p, const this_transaction& mine, watch_signal& watch);
 
 /// Aborts, unless it has been decided.
+/// @param call  if there is one: nothing is sent once it is over
 task<error_code> write_abort(port& p,
                              const this_transaction& mine,
                              std::string reason,
-                             outcome_slot& outcome);
+                             outcome_slot& outcome,
+                             const interest* call = nullptr);
 
 /// Same as above, because the own site is dead.
 task<error_code> abort_as_dead(port& p,

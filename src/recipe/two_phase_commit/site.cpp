@@ -370,6 +370,7 @@ task<> finish_driver(site_ptr self, any_handler<void(error_code)> handler) {
     retry attempts(p);
     for (;;) {
         request create(p, steps, 0, self->path());
+        create.only_for(&call.users_call());
         error_code ec = co_await create;
         if (attempts.again(ec))
             continue;

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "two_sites.hpp"
+#include <corozk/recipe/configuration.hpp>
+#include <corozk/recipe/counter.hpp>
+#include <corozk/recipe/lock.hpp>
+#include <corozk/recipe/queue.hpp>
+
+#include <map>
+
+namespace corozk::testing::cancelled_in_outage_test {
+
+using namespace corozk;
+using namespace corozk::testing;
+using boost::asio::awaitable;
+using boost::asio::cancellation_type;
+
+namespace {
+
+using tree = std::map<std::string, std::string>;
+
+/// Without the nodes that queues have for their transactions.
+void read_tree(const std::string& path, tree& nodes) {
+    if (path.ends_with("-control"))
+        return;
+    nodes[path] = observer().data(path);
+    for (const std::string& child : observer().children(path))
+        read_tree(path + "/" + child, nodes);
+}
+
+tree tree_at(const std::string& path) {
+    tree nodes;
+    read_tree(path, nodes);
+    return nodes;
+}
+
+}  // namespace
+
+TEST_CASE("what is cancelled in an outage is not sent after it") {
+    for (cancellation_type type :
+         {cancellation_type::terminal, cancellation_type::partial, cancellation_type::total}) {
+        with_proxy([type](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            co_await zk.ensure_path(path);
+            co_await zk.create(path + "/data", "before");
+            lock l(zk, path + "/lock");
+            ownership held = co_await l.acquire();
+            counter numbers(zk, path + "/counter");
+            co_await numbers.add(1);
+            queue items(zk, path + "/queue");
+            co_await items.put("first");
+            co_await items.put("second");
+            queue others(zk, path + "/queue");
+            queue_claim claim = co_await others.consume();
+            configuration settings(zk, path + "/settings");
+            co_await settings.publish("before");
+            two_sites begun(zk, zk, zk, path + "/begun", commit_form::all_sites);
+            co_await begun.begin();
+            two_sites decided(zk, zk, zk, path + "/decided", commit_form::all_sites);
+            co_await decided.begin();
+            co_await decided.coordinator->abort("for the test");
+            co_await decided.mine.wait_outcome();
+            co_await settle(zk);
+            const tree before = tree_at(path);
+
+            proxy.set_acceptance(acceptance::close_at_once);
+            proxy.cut();
+            co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+            pending_result<std::vector<transaction_result>> committing;
+            transaction write;
+            write.set(path + "/data", "after");
+            held.commit(write, committing.handler());
+            pending_result<std::int64_t> adding;
+            numbers.add(1, adding.handler());
+            pending_result<> putting;
+            items.put("third", putting.handler());
+            pending_result<queue_item> taking;
+            items.take(taking.handler());
+            pending_result<> acknowledging;
+            claim.acknowledge(acknowledging.handler());
+            pending_result<> publishing;
+            settings.publish("after", publishing.handler());
+            outcome_result aborting;
+            begun.coordinator->abort("for nobody", aborting.handler());
+            pending_result<> cleaning;
+            decided.coordinator->clean_up(true, cleaning.handler());
+            pending_result<> finishing;
+            decided.mine.finish(finishing.handler());
+            committing.cancel(type);
+            adding.cancel(type);
+            putting.cancel(type);
+            taking.cancel(type);
+            acknowledging.cancel(type);
+            publishing.cancel(type);
+            aborting.cancel(type);
+            cleaning.cancel(type);
+            finishing.cancel(type);
+            const error_code aborted = boost::asio::error::operation_aborted;
+            CHECK(co_await finished(committing) == aborted);
+            CHECK(co_await finished(adding) == aborted);
+            CHECK(co_await finished(putting) == aborted);
+            CHECK(co_await finished(taking) == aborted);
+            CHECK(co_await finished(acknowledging) == aborted);
+            CHECK(co_await finished(publishing) == aborted);
+            CHECK(co_await finished(aborting) == aborted);
+            CHECK(co_await finished(cleaning) == aborted);
+            CHECK(co_await finished(finishing) == aborted);
+            co_await accept_again(proxy, zk);
+            co_await settle(zk);
+            for (const auto& [node, data] : tree_at(path)) {
+                INFO(node);
+                CHECK(before.count(node) == 1);
+                if (before.count(node) == 1)
+                    CHECK(data == before.at(node));
+            }
+            CHECK(tree_at(path).size() == before.size());
+
+            // Nothing is in the way of those that come later.
+            const std::int64_t sum = co_await numbers.add(1);
+            CHECK(sum == 2);
+            co_await items.put("third");
+            co_await claim.acknowledge();
+            queue_item item = co_await items.take();
+            CHECK(item.data == "second");
+            co_await held.commit(write);
+            co_await settings.publish("after");
+            co_await begun.coordinator->abort("for somebody");
+            co_await decided.mine.finish();
+            co_await decided.coordinator->clean_up(true);
+            co_await held.release();
+        });
+    }
+}
+
+TEST_CASE("of those that share a request, the ones that were cancelled in an outage are not in it") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        counter numbers(zk, path + "/counter");
+        co_await numbers.add(1);
+        queue items(zk, path + "/queue");
+        co_await items.put("1");
+        proxy.set_acceptance(acceptance::close_at_once);
+        proxy.cut();
+        co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+        pending_result<std::int64_t> small, large, largest;
+        numbers.add(10, small.handler());
+        numbers.add(100, large.handler());
+        numbers.add(1000, largest.handler());
+        pending_result<> second, third, fourth;
+        items.put("2", second.handler());
+        items.put("3", third.handler());
+        items.put("4", fourth.handler());
+        large.cancel();
+        third.cancel();
+        co_await accept_again(proxy, zk);
+        CHECK(!co_await finished(small));
+        CHECK(small.value() == 11);
+        CHECK(!co_await finished(largest));
+        CHECK(largest.value() == 1011);
+        CHECK(!co_await finished(second));
+        CHECK(!co_await finished(fourth));
+        for (const char* expected : {"1", "2", "4"}) {
+            queue_item item = co_await items.take();
+            CHECK(item.data == expected);
+        }
+    });
+}
+
+}  // namespace corozk::testing::cancelled_in_outage_test
