@@ -127,6 +127,8 @@ private:
             return fmt::format(
                 "{} {} full: --bound {}", words_.path(), waited ? "stayed" : "is", bound_);
         }
+        if (waited && (words_.is("size") || words_.is("peek")))
+            return fmt::format("{} could not be read in time", words_.path());
         if (waited && taken_ > 0)
             return fmt::format("the time is over; {} item{} of {} came before",
                                taken_,
@@ -141,10 +143,10 @@ private:
     asio::awaitable<int> act(command_context& context, Queue& q) {
         int code = done;
         if (words_.is("size")) {
-            std::size_t size = co_await context.interrupts.race(q.size());
+            std::size_t size = co_await read(context, q.size());
             context.out.result(std::to_string(size), size);
         } else if (words_.is("peek")) {
-            queue_item item = co_await context.interrupts.race(q.peek());
+            queue_item item = co_await read(context, q.peek());
             show(context, item);
         } else if (words_.is("put")) {
             for (std::string& item : items_) {
@@ -173,6 +175,16 @@ private:
             code = ended.code;
         }
         co_return code;
+    }
+
+    /// Does not wait for an item, but perhaps for a server.
+    template <class Value>
+    asio::awaitable<Value> read(command_context& context, asio::awaitable<Value> operation) {
+        const time_point until = wait_.at_once() ? time_point::max() : wait_.until();
+        auto result = co_await context.interrupts.race(before(until, std::move(operation)));
+        if (!result)
+            throw error(errc::deadline_exceeded, "queue", words_.path());
+        co_return std::move(*result);
     }
 
     template <class Value>

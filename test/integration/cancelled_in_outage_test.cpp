@@ -130,7 +130,8 @@ TEST_CASE("what is cancelled in an outage is not sent after it") {
     }
 }
 
-TEST_CASE("of those that share a request, the ones that were cancelled in an outage are not in it") {
+TEST_CASE(
+    "of those that share a request, the ones that were cancelled in an outage are not in it") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         counter numbers(zk, path + "/counter");
         co_await numbers.add(1);

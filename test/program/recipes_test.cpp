@@ -158,6 +158,16 @@ TEST_CASE("corozk queue: put, take, consume with acknowledgement") {
     CHECK(run_program({"queue", "put", path, "late"}).code == 0);
     CHECK(taker.end() == 0);
     CHECK(taker.out() == "late\n");
+    CHECK(run_program({"queue", "put", path, "one more"}).code == 0);
+    const std::pair<const char*, op_code> reads[] = {{"size", op_code::exists},
+                                                     {"peek", op_code::get_data}};
+    for (auto [action, read] : reads) {
+        fault_proxy proxy(the_server().port());
+        proxy.arm(at_op(read), hold_request());
+        auto late = run_program({"queue", action, "--hosts", proxy.hosts(), "-w", "5s", path});
+        CHECK(late.code == 75);
+        CHECK(late.err == "corozk: " + path + " could not be read in time\n");
+    }
 }
 
 TEST_CASE("corozk queue: priorities; a consumer that is killed loses nothing") {
