@@ -36,7 +36,7 @@ constexpr figure figures[] = {
     {"corozk_received_bytes_total", "Payload received on connections.", &counters::bytes_received},
     {"corozk_grants_total", "Locks, permits and leaderships obtained.", &counters::grants},
     {"corozk_requests_in_flight", "Requests sent and not answered.", &counters::in_flight},
-    {"corozk_requests_queued", "Requests that wait for a connection.", &counters::queued},
+    {"corozk_requests_queued", "Requests that wait to be sent.", &counters::queued},
     {"corozk_watches", "Watches registered.", &counters::watches},
 };
 

@@ -88,7 +88,11 @@ struct watched_children {
  * - `errc::closed`: the client is closed (see `status().reason`), or `connect` was never called.
  * - `zk_errc::session_closed_require_sasl_auth`: the server requires authentication
  *   (`enforce.auth.schemes`, ZOOKEEPER-3561). The client is closed.
- * - `errc::bad_path`: nothing was sent.
+ * - `errc::bad_path`; `errc::too_large`: the request exceeds `client_options::max_request_size`.
+ *   Nothing was sent.
+ * - `zk_errc::not_read_only`: a change or `sync` at a server without a quorum (`allow_read_only`).
+ * - `zk_errc::unimplemented`: the server does not know the operation, or has no TTLs
+ *   (`client_options::dialect`).
  * - errors reported by the server, such as `zk_errc::no_node`.
  *
  * @par Cancellation of all operations
@@ -175,7 +179,7 @@ public:
      * @errors `errc::bad_host_list`, `errc::bad_option`, `errc::not_supported`; after
      * `client_options::connect_timeout`: `errc::host_not_found`, `errc::no_server`,
      * `errc::server_silent`, `errc::tls_failed`; `errc::chroot_missing`; `zk_errc::auth_failed`,
-     * `session_closed_require_sasl_auth` (only with a chroot, which is read). After an error or
+     * `session_closed_require_sasl_auth` (only with a chroot: then `connect` sends a request, to check that it exists). After an error or
      * cancellation the client is closed, unless there was a session before, and `connect` may be
      * called again.
      */

@@ -105,8 +105,9 @@ inline error_code make_error_code(errc e) noexcept {
 COROZK_DECL bool is_recoverable(const error_code& ec) noexcept;
 
 /**
- * @brief Whether the session has ended, including its ephemeral nodes and watches: expired at the
- *        server or by the local clock, closed, or authentication failed.
+ * @brief Whether the client no longer has the session: it expired at the server or by the local
+ *        clock, the client was closed, or authentication failed. Its ephemeral nodes have been or
+ *        will be deleted, unless another client continues the session.
  */
 COROZK_DECL bool is_session_lost(const error_code& ec) noexcept;
 

@@ -112,8 +112,8 @@ enum class server_dialect : std::uint8_t {
     /// persistent nodes, the `stat` of a created node has no times (`ctime` and `mtime` are 0),
     /// and watches that are no longer waited for stay at the server until they fire or the
     /// connection ends. What else is newer fails with `zk_errc::unimplemented`, and nothing is
-    /// sent: TTLs, `read_all`, `ephemerals`, `count_descendants`, `who_am_i`, `reconfigure`. The
-    /// end of the connection counts as the confirmation of `close`.
+    /// sent: TTLs, `add_watch`, `read_all`, `ephemerals`, `count_descendants`, `who_am_i`,
+    /// `reconfigure`. The end of the connection counts as the confirmation of `close`.
     zookeeper_3_4,
 };
 

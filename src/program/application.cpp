@@ -182,7 +182,7 @@ void application::add_settings() {
     app_.add_option("--hosts", settings_.hosts, hosts)->envname("COROZK_HOSTS");
     app_.add_flag("--follow-reconfiguration",
                   settings_.follow_reconfiguration,
-                  "use the servers of the ensemble's configuration, whenever that changes");
+                  "use the servers in the ensemble's configuration, and follow its changes");
     const std::string auth = "credentials; better in a file or the environment";
     app_.add_option("--auth", auth)
         ->type_name("SCHEME:CREDENTIAL")

@@ -36,11 +36,10 @@ public:
             ->each(check_recipe_path);
         app.add_flag("--edges", edges_, "print all waiting clients, and what they wait for");
         app.footer(
-            R"(Looks twice, and reports what was there all the time. A participant is a session, or
-what a contender calls itself (--identity) if that differs. Contenders that call
-themselves the same in several sessions are one participant, too: what a job runs under
-several locks has one --identity, and jobs that have nothing to do with each other have
-different ones. (The default is different for each process. Addresses do not count, as
+            R"(Reads everything twice, and reports only what was there both times. A participant is a
+session, or what a contender calls itself (--identity) if that differs. Contenders of
+several sessions with the same --identity are one participant: so give everything that one
+job runs the same --identity, and unrelated jobs different ones. (The default is different for each process. Addresses do not count, as
 Curator writes that of its host.) Knows the same recipes as corozk contenders: not Kazoo's
 Semaphore; and nobody is seen to wait for a lease of Curator's semaphores.
 

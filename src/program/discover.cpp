@@ -109,7 +109,7 @@ of strings.
 --one waits for an instance until --deadline; without that it ends with 1 if none is
 enabled. One without an address or a port (there may be an SSL port alone) is not chosen.
 
---register runs the command as corozk lock does, and registers the instance before. Its
+--register registers the instance, then runs the command as corozk lock does. Its
 environment contains COROZK_NODE (the instance's znode), COROZK_PATH (the base path) and
 COROZK_HOSTS. Nothing is owned that could be lost: the command continues while the
 servers are away, and the instance is registered again when they are back. SIGINT, SIGTERM

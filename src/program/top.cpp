@@ -51,9 +51,8 @@ public:
             "--once", once_, "take two samples, an interval apart, print the result, and end");
         app.footer(
             R"(Shows the pace of contention queues: how many hold and wait, hand-overs per second, how
-long contenders wait and hold on average, and how long the current waiter that has waited
-longest has been waiting; below that who they are. Knows the same recipes as corozk
-contenders.
+long contenders wait and hold on average, and how long the one that waits longest has been
+waiting; below that, who holds and who waits. Knows the same recipes as corozk contenders.
 
 Averages are of the last ten samples. No hand-over is missed between two of them, as the
 servers count the changes of a znode's children. The mean times are computed from these

@@ -21,7 +21,10 @@ public:
             ->required()
             ->each(check_path);
         add_number<std::uint64_t>(
-            app, "-c,--count", count_, "end after the command has run so often (default 0: never)");
+            app,
+            "-c,--count",
+            count_,
+            "end after the command has run this many times (default 0: never)");
         app.add_flag("-e,--exit-on-error",
                      exit_on_error_,
                      "end with the command's exit code unless that is 0");
@@ -44,8 +47,9 @@ Watching needs permission to READ the znode: servers report no changes of others
 that such a znode was created.
 
 Signals, and what the command leaves running: see corozk lock --help. A signal that asks
-to end ends the watch behind the command. While the servers are away the command
-continues, and nothing is noticed; the latest state is read when they are back.
+this program to end also ends the watch, once the command has ended. While the servers
+are away the command continues, and no change is noticed; the latest state is read when
+they are back.
 
 Examples
   corozk watch /app/proxy -- sh -c 'cat > proxy.conf && nginx -s reload'

@@ -140,18 +140,17 @@ TEST_CASE("counter: sixteen clients share one, and every addition counts once") 
         std::vector<std::int64_t> results;
         int left = 16;
         for (auto& c : counters) {
-            boost::asio::co_spawn(
-                executor, add_many(*c, 100, results, left), boost::asio::detached);
+            boost::asio::co_spawn(executor, add_many(*c, 50, results, left), boost::asio::detached);
         }
-        co_await eventually_async([&] { return left == 0; }, std::chrono::seconds(20));
+        co_await eventually_async([&] { return left == 0; }, std::chrono::seconds(60));
         // They take turns: most updates need no read, and few lose a race. Without turns each needs six and
         // more; how many still race depends on the machine.
-        CHECK(requests() - before < 1600 * 5);
+        CHECK(requests() - before < 800 * 5);
         counter reader(zk, path + "/c");
         co_await zk.sync(path);
         auto got_12 = co_await reader.get();
-        CHECK(got_12 == 1600);
-        CHECK(std::set<std::int64_t>(results.begin(), results.end()).size() == 1600);
+        CHECK(got_12 == 800);
+        CHECK(std::set<std::int64_t>(results.begin(), results.end()).size() == 800);
         for (client& other : clients)
             co_await other.close();
     });

@@ -64,7 +64,7 @@ public:
     }
 
     /**
-     * @brief Requests the owner of a contender's node, as found by `contenders`, to release:
+     * @brief Asks the owner of a contender's node, as found by `contenders`, to release:
      *        `ownership::wait_release_requested` completes there, once it holds. The owner decides.
      *
      * The request is appended to the data of the node.

@@ -60,8 +60,8 @@ struct cache_options {
     /// not requests: each node is still asked for, also after a change of nothing but its data.
     bool data = true;
 
-    /// `next` completes only once no new revision has followed for this long, but at the latest ten
-    /// times as long after the first one that it has not returned: so several changes are reported
+    /// `next` completes only once no new revision has followed for this long, but no later than ten
+    /// times this long after the first one that it has not returned: so several changes are reported
     /// together. `current` does not wait, and neither do operations that read their own writes.
     std::chrono::milliseconds settle{0};
 };

@@ -21,9 +21,9 @@ class partitioner_impl;
 struct partitioner_options {
     partitioner_options() = default;
 
-    /// How long a change of the members is left alone, for others that follow: processes that start
-    /// together, or one that is restarted under its name, which then has what it had before.
-    /// Counted from the first change, by the member that decides.
+    /// How long the member that decides waits after the first change of the members before it divides
+    /// the resources again, so that changes in quick succession are handled together: processes that
+    /// start together, or one that is restarted under its name, which then has what it had before.
     std::chrono::milliseconds settle_time = std::chrono::seconds(1);
 
     /// ACL of all nodes. Empty means open to everyone.

@@ -66,7 +66,7 @@ struct persistent_node_status {
  * A node with a TTL is a lease: it does not depend on the session, and ends by itself unless this
  * process renews it. The owner learns of the loss before the server may delete the node:
  * at `valid_until`, the TTL after the last confirmed write was sent, by this process's steady
- * clock. A lost node is registered again as soon as possible; call `erase` to remove it. To stop
+ * clock. A lost node is created again as soon as possible; call `erase` to remove it. To stop
  * working while it is lost:
  * @code
  * auto seen = node.status();

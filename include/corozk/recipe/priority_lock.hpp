@@ -28,8 +28,8 @@ struct priority_lock_options {
     /// participants must use the same value; it is stored in the parent node's data.
     std::int32_t ageing = 0;
 
-    /// Whether a contender requests blocking holders of a lower priority to release, as
-    /// `request_release` does. It is up to them.
+    /// Whether a contender asks holders of a lower priority that block it to release, as
+    /// `request_release` does. They decide.
     bool ask_holder_to_release = false;
 
     /// What `request_release` appends to the data of the holder's node.

@@ -61,8 +61,7 @@ struct queue_options {
 
     /// From how many of the first items a consumer chooses at random. 1: strict order. Consumers in
     /// different sessions otherwise compete for the first item, and only one of them gets it; with
-    /// a window they seldom compete. When an item is taken or claimed, fewer than this many items
-    /// before it are available. Of several calls that are served at the same time, each gets the
+    /// a window they seldom compete. At most `window - 1` available items are passed over. Of several calls that are served at the same time, each gets the
     /// next item. Each consumer may use a window of its own; 0 fails with `errc::bad_option`.
     std::size_t window = 1;
 
@@ -463,9 +462,9 @@ public:
  * @brief A queue whose items are taken by priority, lower numbers first, and FIFO within a
  *        priority.
  *
- * Takes use a listing that was requested after them, so that they never miss an item of a higher
- * priority that this client has put before, or another one as far as the session's server knows
- * (see `client::sync`). Hence a take costs a listing, which concurrent takes share.
+ * A take uses a listing that was requested after it, so that it never misses an item of a higher
+ * priority that this client has put before, nor one from another client that the session's server
+ * already knows (see `client::sync`). Hence a take costs a listing, which concurrent takes share.
  */
 class COROZK_DECL priority_queue : public producing_queue<std::int32_t> {
 public:
