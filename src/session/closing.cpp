@@ -94,7 +94,7 @@ void session::go_on_closing() {
             }
             break;
         case closing_steps::action::send_ping:
-            link_.send_ping();
+            link_.wire().send_ping();
             break;
         case closing_steps::action::finish:
             finish_closing();

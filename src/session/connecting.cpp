@@ -220,9 +220,10 @@ void session::explain_delay() {
 /// There is no connection: an attempt has failed, or it was lost.
 void session::connection_down() {
     std::string why = link_.problem();
-    const bool by_tls = link_.shaking_hands();
+    const bool by_tls = link_.wire().shaking_hands();
     // Once there was a session, what fails at this side may succeed later: a KDC may be away.
-    bool unauthenticated = link_.denied() || (link_.unauthenticated() && status().generation == 0);
+    bool unauthenticated =
+        link_.wire().denied() || (link_.wire().unauthenticated() && status().generation == 0);
     link_.close();
     if (unauthenticated) {
         log(log_level::error, why);
@@ -273,7 +274,7 @@ void session::established() {
         clock_.hold();
     traffic_.connected(now());
     ++counters_.connects;
-    watches_.connected(link_.last_zxid());
+    watches_.connected(link_.wire().last_zxid());
     for (const auth_info& auth : options_.auth) {
         operation& op = make_detached(op_code::add_auth, auth.scheme, [](operation&) {});
         op.data = auth.credential;
@@ -424,7 +425,7 @@ void session::stop_looking() noexcept {
 time_point session::silence_deadline() const noexcept {
     if (!connection_made())
         return time_point::max();
-    const time_point silent = link_.heard_at() + connector_.timeout() * 2 / 3;
+    const time_point silent = link_.wire().heard_at() + connector_.timeout() * 2 / 3;
     if (!link_.read_only() || traffic_.in_flight() == 0)
         return silent;
     return std::min(silent, traffic_.unanswered_since() + connector_.timeout() / 3);
@@ -439,7 +440,7 @@ time_point session::leader_deadline() const noexcept {
 }
 
 void session::give_up_useless_server() {
-    if (agenda_.stopped() || link_.input())
+    if (agenda_.stopped() || link_.wire().input())
         return;
     const bool silent = silence_deadline() <= now();
     if (!silent && now() < leader_deadline())
@@ -521,7 +522,7 @@ void session::session_lost(error_code reason) {
     log(log_level::warning,
         "the session was lost; its ephemeral nodes have been or will be deleted");
     to_continue_.reset();
-    if (connection_made() && now() - link_.heard_at() < connector_.timeout() / 4)
+    if (connection_made() && now() - link_.wire().heard_at() < connector_.timeout() / 4)
         traffic_.window().overwhelmed(traffic_.in_flight(), now());
     retire_client();
     link_.close();

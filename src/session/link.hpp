@@ -5,7 +5,6 @@
 #include "network/relay.hpp"
 #include "session/arrival.hpp"
 
-#include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
@@ -24,6 +23,9 @@ public:
     /// The C client; null before the first attempt and after the end of a session.
     handle* client() const noexcept { return client_.get(); }
 
+    /// The connection; what concerns the C client, too, goes through this class.
+    relay& wire() const noexcept { return *relay_; }
+
     /// For a new session.
     void use(std::unique_ptr<handle> client) noexcept {
         client_ = std::move(client);
@@ -39,10 +41,6 @@ public:
     /// Whether the server of this connection is cut off from its quorum.
     bool read_only() const noexcept { return is(handle_state::read_only); }
 
-    /// Whether SASL authentication has failed, and whether it was the server that refused it.
-    bool unauthenticated() const noexcept { return relay_->unauthenticated(); }
-    bool denied() const noexcept { return relay_->denied(); }
-
     /// Starts to connect.
     void connect(const boost::asio::ip::tcp::endpoint& server, const std::string& name) {
         given_up_.clear();
@@ -50,35 +48,14 @@ public:
         relay_->connect(server, name);
     }
 
-    /// Whether the server has accepted the connection, but not yet a TLS handshake.
-    bool shaking_hands() const noexcept { return relay_->shaking_hands(); }
-
-    /// Whether SASL keeps this side busy.
-    bool authenticating() const noexcept { return relay_->authenticating(); }
-
     /// Reads what has arrived.
     void process();
-
-    /// When the server has last sent something on this connection.
-    time_point heard_at() const noexcept { return relay_->heard_at(); }
-
-    /// Whether `process` has more to do.
-    bool input() const noexcept { return relay_->input(); }
 
     /// Whether the server knows it, in one form or another.
     bool can_ask(const operation& op) const noexcept;
 
     /// Writes a request. @return false, with `op.error` set, if the server does not know it
     bool submit(operation& op);
-
-    /// Whether the server reads nothing at present.
-    bool congested() const noexcept { return relay_->congested(); }
-
-    /// Sends the requests that were submitted.
-    void flush() { relay_->flush(); }
-
-    /// The last transaction that the server has reported on earlier connections of this session.
-    std::int64_t last_zxid() const noexcept { return relay_->last_zxid(); }
 
     /// Lets the C client send pings and detect timeouts, with the next `wait`.
     void look_after_client();
@@ -98,18 +75,9 @@ public:
     /// Why there is no connection, in words.
     std::string problem() const;
 
-    /// Sends the request that ends the session; wait for `hung_up` afterwards.
+    /// Sends the request that ends the session; wait until the server has hung up.
     /// @return false if there is no connection
     bool send_close_request();
-
-    void send_ping() { relay_->send_ping(); }
-
-    /// Reads and discards. @return whether the server has closed the connection
-    bool hung_up() { return relay_->hung_up(); }
-    bool close_confirmed() const noexcept { return relay_->close_confirmed(); }
-    void wait_for_hang_up() { relay_->wait(); }
-
-    byte_counts bytes() const noexcept { return relay_->bytes(); }
 
     std::unique_ptr<handle> take() noexcept { return std::move(client_); }
 

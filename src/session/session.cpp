@@ -144,7 +144,7 @@ std::string session::new_guid() {
 
 client_counters session::snapshot() const {
     client_counters result = counters_;
-    auto bytes = link_.bytes();
+    auto bytes = link_.wire().bytes();
     result.bytes_sent = bytes.sent;
     result.bytes_received = bytes.received;
     result.in_flight = traffic_.in_flight();

@@ -43,14 +43,14 @@ void session::turn() {
     time_point long_enough = now() + std::chrono::milliseconds(2);
     if (!closing_.parting()) {
         link_.process();
-    } else if (link_.hung_up()) {
+    } else if (link_.wire().hung_up()) {
         // ClickHouse Keeper does not respond to it.
-        if (link_.close_confirmed() || options_.dialect == server_dialect::zookeeper_3_4)
+        if (link_.wire().close_confirmed() || options_.dialect == server_dialect::zookeeper_3_4)
             closing_.hung_up();
         else
             closing_.fail();
         finish_closing();
-    } else if (link_.close_confirmed()) {
+    } else if (link_.wire().close_confirmed()) {
         closing_.confirmed(now());
     }
     for (int i = 0; i < rounds_per_turn; ++i) {
@@ -69,7 +69,7 @@ void session::turn() {
     wait_for_more();
     agenda_.end_turn();
     if (traffic_.has_arrivals() || agenda_.has_deferred() || agenda_.has_handlers() ||
-        link_.input() || can_send() || chores_left()) {
+        link_.wire().input() || can_send() || chores_left()) {
         wake();
     }
 }
@@ -225,7 +225,7 @@ void session::run_handlers() {
 bool session::can_send_to_server() const noexcept {
     const bool usable =
         connector_.open() ? !connector_.search().leaving() && link_.connected() : still_connected();
-    return usable && !link_.congested();
+    return usable && !link_.wire().congested();
 }
 
 bool session::can_send() const noexcept {
@@ -236,7 +236,7 @@ bool session::can_send() const noexcept {
 void session::send_queued() {
     if (can_send() && set_watches())
         send_requests();
-    link_.flush();
+    link_.wire().flush();
 }
 
 void session::send_requests() {
@@ -288,14 +288,14 @@ bool session::connection_made() const noexcept {
 
 void session::wait_for_more() {
     if (closing_.parting()) {
-        link_.wait_for_hang_up();
+        link_.wire().wait();
     } else if (link_.client() && (connector_.attempting() || connection_made())) {
         if (link_.wait()) {
-            if (link_.authenticating())
+            if (link_.wire().authenticating())
                 connector_.authenticating();
             else if (link_.is(handle_state::associating))
                 connector_.accepted();
-            else if (link_.shaking_hands())
+            else if (link_.wire().shaking_hands())
                 connector_.shaking_hands();
         } else if (!traffic_.has_arrivals()) {
             connection_down();
