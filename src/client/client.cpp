@@ -21,12 +21,6 @@ using namespace detail;
 
 using session_ptr = std::shared_ptr<session_view>;
 
-template <class... Values>
-void fail(const session_ptr& s, any_handler<void(error_code, Values...)> handler, error_code ec) {
-    auto executor = s ? s->executor() : fallback_executor(handler);
-    immediate_result<Values...>(executor, std::move(handler), ec, Values()...);
-}
-
 /// Rejects an invalid operation, logs the reason and completes the handler.
 /// @param path_fault the result of `path_problem`
 /// @return whether the operation is valid
@@ -41,7 +35,7 @@ bool acceptable(const session_ptr& s,
     error_code reason = errc::closed;
     if (s)
         reason = s->reject(errc::bad_path, operation, ": path \"", path, "\" ", path_fault);
-    fail(s, std::move(handler), reason);
+    refuse(s, std::move(handler), reason);
     return false;
 }
 
@@ -229,19 +223,19 @@ void client::start_new(executor_type executor, client_options options, handler_o
 
 void client::start_connect(const impl_ptr& impl, handler_of<> handler) {
     if (!impl)
-        return fail(impl, std::move(handler), errc::closed);
+        return refuse(impl, std::move(handler), errc::closed);
     impl->connect(user_call<>(*impl, std::move(handler)));
 }
 
 void client::start_close(const impl_ptr& impl, handler_of<> handler) {
     if (!impl)
-        return fail(impl, std::move(handler), error_code());
+        return immediate_result<>(executor_of(impl), std::move(handler), error_code());
     impl->close(user_call<>(*impl, std::move(handler)), false);
 }
 
 void client::start_leave(const impl_ptr& impl, handler_of<> handler) {
     if (!impl)
-        return fail(impl, std::move(handler), error_code());
+        return immediate_result<>(executor_of(impl), std::move(handler), error_code());
     impl->close(user_call<>(*impl, std::move(handler)), true);
 }
 
@@ -249,13 +243,13 @@ void client::start_next_state(const impl_ptr& impl,
                               session_status seen,
                               handler_of<session_status> handler) {
     if (!impl)
-        return fail(impl, std::move(handler), errc::closed);
+        return refuse(impl, std::move(handler), errc::closed);
     impl->next_state(seen, user_call<session_status>(*impl, std::move(handler)));
 }
 
 void client::start_set_hosts(const impl_ptr& impl, std::string hosts, handler_of<> handler) {
     if (!impl)
-        return fail(impl, std::move(handler), errc::closed);
+        return refuse(impl, std::move(handler), errc::closed);
     error_code problem = impl->set_hosts(hosts);
     user_call<> call(*impl, std::move(handler));
     call.ahead_of_copies();
@@ -272,9 +266,10 @@ void client::start_create(const impl_ptr& impl,
     if (!acceptable(impl, "create", path, fault, handler))
         return;
     if (options.acl && entries.empty())
-        return fail(impl, std::move(handler), zk_errc::invalid_acl);
+        return refuse(impl, std::move(handler), zk_errc::invalid_acl);
     if (const char* problem = ttl_problem(options.mode, options.ttl))
-        return fail(impl, std::move(handler), impl->reject(errc::bad_option, "create: ", problem));
+        return refuse(
+            impl, std::move(handler), impl->reject(errc::bad_option, "create: ", problem));
     start_operation(
         impl,
         op_code::create,
@@ -302,14 +297,14 @@ void client::start_ensure_path(const impl_ptr& impl,
     if (!acceptable(impl, "ensure_path", path, path_problem(path), handler))
         return;
     if (options.acl && entries.empty())
-        return fail(impl, std::move(handler), zk_errc::invalid_acl);
+        return refuse(impl, std::move(handler), zk_errc::invalid_acl);
     const bool permanent =
         options.mode == create_mode::persistent || options.mode == create_mode::container;
     if (!permanent || options.ttl.count() > 0) {
         const auto reason =
             impl->reject(errc::bad_option,
                          "ensure_path: the mode must be persistent or container, without a TTL");
-        return fail(impl, std::move(handler), reason);
+        return refuse(impl, std::move(handler), reason);
     }
     auto call = cancellable(user_call<>(*impl, std::move(handler)), any_cancellation);
     impl->spawn(ensure_path_driver(
@@ -421,7 +416,7 @@ void client::start_set_acl(const impl_ptr& impl,
                            handler_of<> handler) {
     if (impl && !path_problem(path) && entries.empty()) {
         impl->log(log_level::warning, "set_acl: the list is empty; no one could use the node");
-        return fail(impl, std::move(handler), zk_errc::invalid_acl);
+        return refuse(impl, std::move(handler), zk_errc::invalid_acl);
     }
     submit(
         impl, op_code::set_acl, std::move(path), std::move(handler), nothing, [&](operation& op) {
@@ -434,12 +429,12 @@ void client::start_commit(const impl_ptr& impl,
                           transaction steps,
                           handler_of<std::vector<transaction_result>> handler) {
     if (!impl)
-        return fail(impl, std::move(handler), errc::closed);
+        return refuse(impl, std::move(handler), errc::closed);
     for (const auto& step : steps.steps()) {
         if (!acceptable(impl, "commit", step.path, path_problem(step), handler))
             return;
         if (const char* problem = ttl_problem(step.mode, step.ttl))
-            return fail(
+            return refuse(
                 impl, std::move(handler), impl->reject(errc::bad_option, "commit: ", problem));
     }
     start_operation(
@@ -455,7 +450,7 @@ void client::start_read_all(const impl_ptr& impl,
                             read_set reads,
                             handler_of<std::vector<read_result>> handler) {
     if (!impl)
-        return fail(impl, std::move(handler), errc::closed);
+        return refuse(impl, std::move(handler), errc::closed);
     for (const auto& read : reads.items()) {
         if (!acceptable(impl, "read_all", read.path, path_problem(read.path), handler))
             return;
@@ -485,7 +480,7 @@ void client::start_count_descendants(const impl_ptr& impl,
 
 void client::start_who_am_i(const impl_ptr& impl, handler_of<std::vector<identity>> handler) {
     if (!impl)
-        return fail(impl, std::move(handler), errc::closed);
+        return refuse(impl, std::move(handler), errc::closed);
     start_operation(impl, op_code::who_am_i, std::string(), std::move(handler), [](operation& op) {
         std::vector<identity> result;
         for (acl_entry& entry : op.entries)
@@ -499,11 +494,11 @@ void client::start_add_auth(const impl_ptr& impl,
                             std::string credential,
                             handler_of<> handler) {
     if (!impl)
-        return fail(impl, std::move(handler), errc::closed);
+        return refuse(impl, std::move(handler), errc::closed);
     if (scheme.empty())
-        return fail(impl,
-                    std::move(handler),
-                    impl->reject(errc::bad_option, "add_auth: the scheme must not be empty"));
+        return refuse(impl,
+                      std::move(handler),
+                      impl->reject(errc::bad_option, "add_auth: the scheme must not be empty"));
     auto remember = [s = impl.get(), auth = auth_info(scheme, credential)](operation& op) {
         if (!op.error)
             s->add_auth(auth);

@@ -72,8 +72,7 @@ void any_watch::start_next(const std::shared_ptr<user_watch>& impl,
                            any_handler<void(error_code, watch_event)> handler) {
     if (impl)
         return impl->next(std::move(handler));
-    immediate_result<watch_event>(
-        fallback_executor(handler), std::move(handler), zk_errc::no_watcher, watch_event());
+    refuse(executor_of(nullptr), std::move(handler), zk_errc::no_watcher);
 }
 
 }  // namespace corozk::detail

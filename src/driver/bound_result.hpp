@@ -10,7 +10,6 @@
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/system_executor.hpp>
 #include <boost/version.hpp>
 #if BOOST_VERSION >= 108200
 #include <boost/asio/associated_immediate_executor.hpp>
@@ -96,10 +95,13 @@ void immediate_result(const boost::asio::any_io_executor& executor,
 #endif
 }
 
-/// For operations on an empty object: used unless the handler has an associated executor.
-template <class Signature>
-boost::asio::any_io_executor fallback_executor(const any_handler<Signature>&) {
-    return boost::asio::system_executor();
+/// Completes a call with an error before anything was started for it.
+/// @param owner has the executor; may be empty
+template <class Owner, class... Values>
+void refuse(const Owner& owner,
+            any_handler<void(error_code, Values...)> handler,
+            error_code reason) {
+    immediate_result<Values...>(executor_of(owner), std::move(handler), reason, Values()...);
 }
 
 }  // namespace corozk::detail

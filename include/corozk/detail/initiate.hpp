@@ -24,7 +24,8 @@ class session_view;
 
 /// The executor of a session; without a session, the system executor.
 COROZK_DECL boost::asio::any_io_executor executor_of(const session_view* s) noexcept;
-inline boost::asio::any_io_executor executor_of(const std::shared_ptr<session_view>& s) noexcept {
+template <class Owner>
+boost::asio::any_io_executor executor_of(const std::shared_ptr<Owner>& s) noexcept {
     return executor_of(s.get());
 }
 inline boost::asio::any_io_executor executor_of(boost::asio::any_io_executor e) noexcept {

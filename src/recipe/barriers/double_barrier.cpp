@@ -26,7 +26,7 @@ public:
             return enter_page(std::move(handler), limit);
         const bool going = seat && seat->phase != phase::inside && !seat->call->waiting();
         if (seat && seat->phase != phase::outside && seat->phase != phase::withdrawing && !going)
-            return immediate_result<>(executor(), std::move(handler), errc::busy);
+            return refuse(this, std::move(handler), errc::busy);
         std::string participant;
         if (seat) {
             round = seat->round.number ? seat->round.number : round;
@@ -49,8 +49,7 @@ public:
             return leave_page(std::move(handler), limit);
         if (!seat || seat->phase != phase::inside) {
             bool busy = seat && seat->phase == phase::leaving && seat->call->waiting();
-            return immediate_result<>(
-                executor(), std::move(handler), busy ? errc::busy : errc::not_a_member);
+            return refuse(this, std::move(handler), busy ? errc::busy : errc::not_a_member);
         }
         seat->call =
             std::make_unique<waiting_call<>>(*this, std::move(handler), room->wake(), limit);
@@ -101,7 +100,7 @@ private:
 
     void enter_page(any_handler<void(error_code)> handler, time_limit limit) {
         if (page && (page->entering() || page->inside() || page->leaving()))
-            return immediate_result<>(executor(), std::move(handler), errc::busy);
+            return refuse(this, std::move(handler), errc::busy);
         page_member::settings where;
         where.path = path();
         where.size = size;
@@ -119,7 +118,7 @@ private:
         if (page && page->inside())
             return page->leave(*this, std::move(handler), limit);
         bool busy = page && page->leaving();
-        immediate_result<>(executor(), std::move(handler), busy ? errc::busy : errc::not_a_member);
+        refuse(this, std::move(handler), busy ? errc::busy : errc::not_a_member);
     }
 };
 

@@ -95,7 +95,7 @@ void contention_recipe::start_acquire(const callee& of,
     if (!ec)
         ec = of.impl->refusal(port_of(*of.owner), what);
     if (ec)
-        return refuse<ownership>(of.owner, ec, std::move(handler));
+        return refuse(of.owner, std::move(handler), ec);
     port& p = port_of(*of.owner);
     what.deadline = what.limit.from(p.now());
     of.impl->enter(p, what, std::move(handler));

@@ -89,15 +89,6 @@ inline auto make_contention_object(known_recipe what,
 error_code problem_of(const std::shared_ptr<session_view>& s,
                       const std::shared_ptr<const contention_object>& impl) noexcept;
 
-/// Completes a handler of an object that cannot be used.
-template <class... Values>
-void refuse(const std::shared_ptr<session_view>& s,
-            error_code reason,
-            any_handler<void(error_code, Values...)> handler) {
-    auto executor = s ? port_of(*s).executor() : fallback_executor(handler);
-    immediate_result<Values...>(executor, std::move(handler), reason, Values()...);
-}
-
 using contention_callee =
     callee<std::shared_ptr<session_view>, std::shared_ptr<const contention_object>>;
 
@@ -114,7 +105,7 @@ void run_driver(const contention_callee& of,
                 Driver driver,
                 Arguments&&... arguments) {
     if (error_code ec = problem_of(of.owner, of.impl))
-        return refuse<Values...>(of.owner, ec, std::move(handler));
+        return refuse(of.owner, std::move(handler), ec);
     port& p = port_of(*of.owner);
     p.spawn(driver(p,
                    of.impl,

@@ -50,8 +50,7 @@ bool is_owned(const std::shared_ptr<owned>& impl,
               const boost::asio::any_io_executor& executor,
               any_handler<void(error_code, Values...)>& handler) {
     if (!impl)
-        immediate_result<Values...>(
-            executor, std::move(handler), errc::ownership_lost, Values()...);
+        refuse(executor, std::move(handler), errc::ownership_lost);
     return impl != nullptr;
 }
 

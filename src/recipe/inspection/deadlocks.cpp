@@ -87,7 +87,7 @@ void start_deadlock_search(const std::shared_ptr<deadlock_search>& search,
         }
     }
     if (ec)
-        return refuse<wait_graph>(s, ec, std::move(handler));
+        return refuse(s, std::move(handler), ec);
     auto call = cancellable(user_call<wait_graph>(detail::port_of(*s), std::move(handler)),
                             any_cancellation);
     detail::port_of(*s).spawn(find(detail::port_of(*s), search, std::move(call)));

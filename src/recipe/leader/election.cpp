@@ -234,7 +234,7 @@ void election::start_acknowledge(const callee& of,
                                  any_handler<void(error_code)> handler) {
     std::shared_ptr<contender> c;
     if (error_code ec = find_held(of, term, c))
-        return refuse<>(of.owner, ec, std::move(handler));
+        return refuse(of.owner, std::move(handler), ec);
     run_driver(of, std::move(handler), &write_acknowledgement, std::move(c));
 }
 
@@ -244,7 +244,7 @@ void election::start_proclaim(const callee& of,
                               any_handler<void(error_code)> handler) {
     std::shared_ptr<contender> c;
     if (error_code ec = find_held(of, term, c))
-        return refuse<>(of.owner, ec, std::move(handler));
+        return refuse(of.owner, std::move(handler), ec);
     run_driver(of, std::move(handler), &write_identity, std::move(c), std::move(identity));
 }
 

@@ -55,7 +55,7 @@ public:
                 why = status_.reason;
             if (!why)
                 why = errc::not_a_member;
-            return immediate_result<std::int64_t>(executor(), std::move(handler), why, 0);
+            return refuse(this, std::move(handler), why);
         }
         leadership_calls_.add(*this, std::move(handler), wake_, limit);
     }
@@ -66,14 +66,13 @@ public:
                 executor(), std::move(handler), error_code(), status_);
         // Nothing will happen any more.
         if (!running_ && get_port().status().state == session_state::closed)
-            return immediate_result<latch_status>(
-                executor(), std::move(handler), errc::closed, latch_status());
+            return refuse(this, std::move(handler), errc::closed);
         changed_calls_.add(*this, std::move(handler), wake_).ahead_of_copies();
     }
 
     void resign(any_handler<void(error_code)> handler) {
         if (!leads() || !wanted_)
-            return immediate_result<>(executor(), std::move(handler), errc::ownership_lost);
+            return refuse(this, std::move(handler), errc::ownership_lost);
         resigning_ = true;
         resign_calls_.add(*this, std::move(handler), wake_);
         wake_.set();

@@ -167,7 +167,7 @@ void multi_lock::start_acquire(const session_ptr& s,
             log_level::error, "multi_lock: \"", *twice, "\" was added twice");
     }
     if (ec)
-        return refuse<multi_ownership>(s, ec, std::move(handler));
+        return refuse(s, std::move(handler), ec);
     part_list ordered;
     for (std::size_t index : global_order(paths))
         ordered.push_back(std::move(parts[index]));

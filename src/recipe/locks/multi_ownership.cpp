@@ -127,7 +127,7 @@ void multi_ownership::start_release(const std::shared_ptr<multi_ownership>& held
             parts.push_back(part.held.implementation());
     }
     if (parts.empty())
-        return immediate_result<>(last.get_executor(), std::move(handler), errc::ownership_lost);
+        return refuse(last.get_executor(), std::move(handler), errc::ownership_lost);
     port& p = parts.front()->owner_port();
     auto call = cancellable(user_call<>(p, std::move(handler)), stops_waiting);
     p.spawn(release_all(p, std::move(parts), std::move(call)));
@@ -137,7 +137,6 @@ void multi_ownership::start_commit(
     const callee& of,
     transaction steps,
     any_handler<void(error_code, std::vector<transaction_result>)> handler) {
-    using results = std::vector<transaction_result>;
     const part_references& parts = of.impl;
     bool complete = !parts.empty();
     std::vector<std::shared_ptr<owned>> held;
@@ -145,10 +144,8 @@ void multi_ownership::start_commit(
         complete = complete && part.impl;
         held.push_back(part.impl);
     }
-    if (!complete) {
-        return immediate_result<results>(
-            of.owner, std::move(handler), errc::ownership_lost, results());
-    }
+    if (!complete)
+        return refuse(of.owner, std::move(handler), errc::ownership_lost);
     guarded_commit(std::move(held), std::move(steps), std::move(handler));
 }
 

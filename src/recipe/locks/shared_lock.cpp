@@ -26,7 +26,7 @@ void shared_lock::start_downgrade(const callee& of, const owned_ptr& held, handl
     if (!ec && c->kind != write_kind)
         ec = c->owner_port().reject(errc::bad_option, "downgrade: held by a reader: ", c->path());
     if (ec)
-        return refuse<>(of.owner, ec, std::move(handler));
+        return refuse(of.owner, std::move(handler), ec);
     c->current_queue()->convert(c, read_kind, user_call<>(c->owner_port(), std::move(handler)));
 }
 
@@ -39,7 +39,7 @@ void shared_lock::start_upgrade(const callee& of,
     if (!ec && c->kind != read_kind)
         ec = c->owner_port().reject(errc::bad_option, "upgrade: held by a writer: ", c->path());
     if (ec)
-        return refuse<>(of.owner, ec, std::move(handler));
+        return refuse(of.owner, std::move(handler), ec);
     // The result is not a new ownership: `held` itself becomes the writer.
     auto executor = boost::asio::get_associated_executor(handler, c->owner_port().executor());
     auto slot = boost::asio::get_associated_cancellation_slot(handler);

@@ -74,10 +74,8 @@ kept_node::~kept_node() = default;
 
 void kept_node::keep(std::string data, bool wait_for_predecessor, handler h, time_limit limit) {
     note_calls();  // a call that was just cancelled does not block the next one
-    if (wish_.wanted || releasing()) {
-        immediate_result<>(executor(), std::move(h), errc::busy);
-        return;
-    }
+    if (wish_.wanted || releasing())
+        return refuse(this, std::move(h), errc::busy);
     wish_.wanted = true;
     wish_.refusal = error_code();
     wish_.wait_for_predecessor = wait_for_predecessor;
@@ -94,10 +92,8 @@ bool kept_node::releasing() const noexcept {
 }
 
 void kept_node::change(std::string data, handler h, time_limit limit) {
-    if (!wish_.wanted) {
-        immediate_result<>(executor(), std::move(h), errc::not_a_member);
-        return;
-    }
+    if (!wish_.wanted)
+        return refuse(this, std::move(h), errc::not_a_member);
     wish_.data = std::move(data);
     ++wish_.revision;
     calls_.emplace_back(*this, purpose::change, wish_.revision, std::move(h), limit);
@@ -105,10 +101,8 @@ void kept_node::change(std::string data, handler h, time_limit limit) {
 }
 
 void kept_node::release(handler h) {
-    if (!wish_.wanted && !running_) {
-        immediate_result<>(executor(), std::move(h), errc::not_a_member);
-        return;
-    }
+    if (!wish_.wanted && !running_)
+        return refuse(this, std::move(h), errc::not_a_member);
     wish_.wanted = false;
     wish_.keep_revision = 0;
     for (call& c : calls_) {

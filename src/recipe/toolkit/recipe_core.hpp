@@ -8,7 +8,6 @@
 #include "recipe/toolkit/retry.hpp"
 
 #include <boost/asio/error.hpp>
-#include <boost/asio/system_executor.hpp>
 #include <boost/intrusive/list.hpp>
 
 #include <memory>
@@ -101,15 +100,10 @@ private:
     bool stopped_ = false;
 };
 
-/// Completes a call with an error before its driver was started.
-template <class Core, class... Values>
-void refuse(const std::shared_ptr<Core>& core,
-            any_handler<void(error_code, Values...)> handler,
-            error_code reason) {
-    boost::asio::any_io_executor executor = boost::asio::system_executor();
-    if (core)
-        executor = core->executor();
-    immediate_result<Values...>(executor, std::move(handler), reason, Values()...);
+/// Of a core; without one, the system executor.
+template <class Core>
+boost::asio::any_io_executor executor_of(const Core* core) noexcept {
+    return core ? core->executor() : executor_of(nullptr);
 }
 
 /// Whether a recipe object can be used; if not, completes the handler. It may have been destroyed
