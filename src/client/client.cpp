@@ -168,12 +168,12 @@ client client::below(std::string path) const {
         return client();
     if (path_problem(path))
         throw error(errc::bad_path, "below", path);
-    return client(impl_->below(path));
+    return client(impl_->core().below(impl_->absolute(std::move(path))));
 }
 
 session_status client::status() const {
     if (impl_)
-        return impl_->look();
+        return impl_->core().look();
     session_status none;
     none.state = session_state::closed;
     none.reason = errc::closed;
@@ -181,15 +181,15 @@ session_status client::status() const {
 }
 
 session_credentials client::credentials() const {
-    return impl_ ? impl_->credentials() : session_credentials();
+    return impl_ ? impl_->core().credentials() : session_credentials();
 }
 
 client_counters client::counters() const {
-    return impl_ ? impl_->snapshot() : client_counters();
+    return impl_ ? impl_->core().snapshot() : client_counters();
 }
 
 std::string client::hosts() const {
-    return impl_ ? impl_->options().hosts : std::string();
+    return impl_ ? impl_->core().options().hosts : std::string();
 }
 
 void client::start_new(executor_type executor, client_options options, handler_of<client> handler) {
@@ -216,7 +216,7 @@ void client::start_new(executor_type executor, client_options options, handler_o
                 c->made->release();  // it may have had a session, and has no owner
             c->call.complete(ec, ec ? client() : client(c->made));
         };
-        c->made->connect(user_call<>(
+        c->made->core().connect(user_call<>(
             *c->made, boost::asio::bind_cancellation_slot(c->stop.slot(), std::move(connected))));
     });
 }
@@ -224,19 +224,19 @@ void client::start_new(executor_type executor, client_options options, handler_o
 void client::start_connect(const impl_ptr& impl, handler_of<> handler) {
     if (!impl)
         return refuse(impl, std::move(handler), errc::closed);
-    impl->connect(user_call<>(*impl, std::move(handler)));
+    impl->core().connect(user_call<>(*impl, std::move(handler)));
 }
 
 void client::start_close(const impl_ptr& impl, handler_of<> handler) {
     if (!impl)
         return immediate_result<>(executor_of(impl), std::move(handler), error_code());
-    impl->close(user_call<>(*impl, std::move(handler)), false);
+    impl->core().close(user_call<>(*impl, std::move(handler)), false);
 }
 
 void client::start_leave(const impl_ptr& impl, handler_of<> handler) {
     if (!impl)
         return immediate_result<>(executor_of(impl), std::move(handler), error_code());
-    impl->close(user_call<>(*impl, std::move(handler)), true);
+    impl->core().close(user_call<>(*impl, std::move(handler)), true);
 }
 
 void client::start_next_state(const impl_ptr& impl,
@@ -244,13 +244,13 @@ void client::start_next_state(const impl_ptr& impl,
                               handler_of<session_status> handler) {
     if (!impl)
         return refuse(impl, std::move(handler), errc::closed);
-    impl->next_state(seen, user_call<session_status>(*impl, std::move(handler)));
+    impl->core().next_state(seen, user_call<session_status>(*impl, std::move(handler)));
 }
 
 void client::start_set_hosts(const impl_ptr& impl, std::string hosts, handler_of<> handler) {
     if (!impl)
         return refuse(impl, std::move(handler), errc::closed);
-    error_code problem = impl->set_hosts(hosts);
+    error_code problem = impl->core().set_hosts(hosts);
     user_call<> call(*impl, std::move(handler));
     call.ahead_of_copies();
     call.complete(problem);
@@ -499,9 +499,9 @@ void client::start_add_auth(const impl_ptr& impl,
         return refuse(impl,
                       std::move(handler),
                       impl->reject(errc::bad_option, "add_auth: the scheme must not be empty"));
-    auto remember = [s = impl.get(), auth = auth_info(scheme, credential)](operation& op) {
+    auto remember = [&s = impl->core(), auth = auth_info(scheme, credential)](operation& op) {
         if (!op.error)
-            s->add_auth(auth);
+            s.add_auth(auth);
     };
     start_operation(impl,
                     op_code::add_auth,

@@ -32,6 +32,10 @@ port& port_of(session_view& s) noexcept {
     return s;
 }
 
+session& session_view::core() noexcept {
+    return static_cast<session&>(whole());
+}
+
 session::session(boost::asio::any_io_executor executor, client_options options)
     : executor_(std::move(executor)),
       options_(std::move(options)),
@@ -187,8 +191,8 @@ void session::set_state(session_state state, error_code reason) {
     board_.publish();
 }
 
-std::shared_ptr<session_view> session::below(std::string_view path) {
-    std::string prefix(path == "/" ? "" : path);
+std::shared_ptr<session_view> session::below(const std::string& path) {
+    std::string prefix = path == "/" ? std::string() : path;
     auto& view = views_.others[prefix];
     if (!view)
         view = std::make_unique<subtree>(*this, std::move(prefix), false);

@@ -48,17 +48,25 @@ public:
     ~session();
 
     // Operations of the client.
-    void connect(user_call<> call) override;
-    void close(user_call<> call, bool leaving) override;
-    void next_state(const session_status& seen, user_call<session_status> call) override;
-    void add_auth(auth_info auth) override;
-    error_code set_hosts(const std::string& hosts) override;
-    client_counters snapshot() const override;
-    session_credentials credentials() const override { return credentials_; }
-    const client_options& options() const noexcept override { return options_; }
-    const session_status& look() override;
+    void connect(user_call<> call);
+    /// @param leaving the session is left at the server
+    void close(user_call<> call, bool leaving);
+    void next_state(const session_status& seen, user_call<session_status> call);
+    void add_auth(auth_info auth);
+
+    /// Replaces the host list. @return an error, and nothing has changed, if it cannot be used
+    error_code set_hosts(const std::string& hosts);
+    client_counters snapshot() const;
+    const session_credentials& credentials() const noexcept { return credentials_; }
+    const client_options& options() const noexcept { return options_; }
+
+    /// The status for users, which may be read before the first turn after the process was
+    /// suspended: a session past its deadline is lost.
+    const session_status& look();
     void release() noexcept override;
-    std::shared_ptr<session_view> below(std::string_view path) override;
+
+    /// A view whose root is this node. Lives as long as the session.
+    std::shared_ptr<session_view> below(const std::string& path);
 
     /// In the child of a fork, the connection is left to the parent.
     void heed_fork();

@@ -24,23 +24,9 @@ public:
     /// The execution context is being destroyed.
     void abandon() noexcept { destroy_drivers(); }
 
-    void connect(user_call<> call) override { whole_.connect(std::move(call)); }
-    void close(user_call<> call, bool leaving) override { whole_.close(std::move(call), leaving); }
-    void next_state(const session_status& seen, user_call<session_status> call) override {
-        whole_.next_state(seen, std::move(call));
-    }
-    void add_auth(auth_info auth) override { whole_.add_auth(std::move(auth)); }
-    error_code set_hosts(const std::string& hosts) override { return whole_.set_hosts(hosts); }
-    client_counters snapshot() const override { return whole_.snapshot(); }
-    session_credentials credentials() const override { return whole_.credentials(); }
-    const client_options& options() const noexcept override { return whole_.options(); }
-    const session_status& look() override { return whole_.look(); }
     void release() noexcept override {
         if (made_it_)
             whole_.release();
-    }
-    std::shared_ptr<session_view> below(std::string_view path) override {
-        return whole_.below(root_.absolute(path));
     }
 
     // port
