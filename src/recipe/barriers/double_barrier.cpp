@@ -101,15 +101,12 @@ private:
     void enter_page(any_handler<void(error_code)> handler, time_limit limit) {
         if (page && (page->entering() || page->inside() || page->leaving()))
             return refuse(this, std::move(handler), errc::busy);
-        page_member::settings where;
-        where.path = path();
-        where.size = size;
-        where.entries = options.acl;
-        where.rounds = last_round();
-        if (options.compatibility == compatibility::kazoo)
-            where.parents = create_mode::persistent;  // it does not expect theirs to be deleted
-        auto previous = std::move(page);
-        page = std::make_shared<page_member>(get_port(), std::move(where));
+        // Kazoo does not expect the parents to be deleted.
+        const bool lasting = options.compatibility == compatibility::kazoo;
+        const auto parents = lasting ? create_mode::persistent : create_mode::container;
+        const page_nodes nodes{get_port(), path(), size, options.acl, parents};
+        const auto previous = page;
+        page = std::make_shared<page_member>(nodes, last_round());
         page->follow(previous);
         page->enter(*this, std::move(handler), limit);
     }

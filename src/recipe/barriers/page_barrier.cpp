@@ -2,8 +2,6 @@
 #include "recipe/barriers/page_barrier.hpp"
 
 #include "driver/request.hpp"
-#include "operation/path.hpp"
-#include "recipe/barriers/page_barrier_rule.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/retry.hpp"
 
@@ -11,28 +9,10 @@
 
 namespace corozk::detail {
 
-namespace {
-
-page_nodes nodes_of(port& p, page_member::settings where) {
-    std::string name = p.new_guid();
-    std::string own = join_path(where.path, name);
-    std::string ready = join_path(where.path, barrier_ready);
-    return {p,
-            std::move(where.path),
-            where.size,
-            std::move(where.entries),
-            where.parents,
-            std::move(name),
-            std::move(own),
-            std::move(ready)};
-}
-
-}  // namespace
-
-page_member::page_member(port& p, settings where)
-    : earlier_rounds_(where.rounds),
-      nodes_(nodes_of(p, std::move(where))),
-      wake_(p),
+page_member::page_member(const page_nodes& nodes, std::uint64_t rounds)
+    : earlier_rounds_(rounds),
+      nodes_(nodes),
+      wake_(nodes_.client),
       entry_(nodes_, wake_),
       exit_(nodes_, wake_) {}
 

@@ -18,15 +18,8 @@ namespace corozk::detail {
 /// deleted.
 class page_member final : public std::enable_shared_from_this<page_member> {
 public:
-    struct settings {
-        std::string path;
-        std::uint32_t size = 0;
-        acl entries;
-        create_mode parents = create_mode::container;
-        std::uint64_t rounds = 0;  ///< entered before
-    };
-
-    page_member(port& p, settings where);
+    /// @param rounds entered before
+    page_member(const page_nodes& nodes, std::uint64_t rounds);
 
     /// `enter` begins when the previous member of the same object has left nothing behind.
     void follow(const std::shared_ptr<page_member>& previous);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "driver/signal.hpp"
+#include "operation/path.hpp"
+#include "recipe/barriers/page_barrier_rule.hpp"
 #include <corozk/types.hpp>
 
 #include <cstdint>
@@ -16,12 +18,12 @@ struct page_nodes {
     const std::uint32_t size;  ///< of the barrier
     const acl entries;
     const create_mode parents;
-    const std::string name;
-    const std::string own;         ///< the path of the member's node
-    const std::string ready;       ///< and that of the one that lets members in
+    const std::string name = client.new_guid();
+    const std::string own = join_path(parent, name);             ///< the member's node
+    const std::string ready = join_path(parent, barrier_ready);  ///< lets members in
     std::uint64_t generation = 0;  ///< the session of the member's node; 0: none
-    std::uint64_t perhaps_in =
-        0;  ///< that of a create without a response, or of a node that a lost session has left
+    /// That of a create without a response, or of a node that a lost session has left.
+    std::uint64_t perhaps_in = 0;
 };
 
 /// A watch that remembers what has happened, and sets a driver's signal.
