@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "driver/signal.hpp"
 #include "driver/user_call.hpp"
 
 #include <boost/asio/error.hpp>
@@ -18,28 +19,23 @@ inline constexpr cancellation_type any_cancellation =
 inline constexpr cancellation_type stops_waiting =
     cancellation_type::partial | cancellation_type::terminal;
 
-/// A call that is completed by its driver or by one of the given types of cancellation, after which
-/// `and_then` is called.
-template <class... Values, class AndThen>
+/// A call that is completed by its driver or by one of the given types of cancellation, which wakes
+/// the driver if that waits for a signal.
+template <class... Values>
 std::shared_ptr<user_call<Values...>> cancellable(user_call<Values...> call,
                                                   cancellation_type types,
-                                                  AndThen and_then) {
+                                                  signal* wake = nullptr) {
     auto shared = std::make_shared<user_call<Values...>>(std::move(call));
-    shared->on_cancel([weak = std::weak_ptr(shared), types, and_then](cancellation_type type) {
+    shared->on_cancel([weak = std::weak_ptr(shared), types, wake](cancellation_type type) {
         auto c = weak.lock();
         if (!c || (type & types) == cancellation_type::none)
             return;
-        AndThen then = and_then;  // `fail` destroys this function
+        signal* driver = wake;  // `fail` destroys this function
         c->fail(boost::asio::error::operation_aborted);
-        then();
+        if (driver)
+            driver->set();
     });
     return shared;
-}
-
-template <class... Values>
-std::shared_ptr<user_call<Values...>> cancellable(user_call<Values...> call,
-                                                  cancellation_type types) {
-    return cancellable(std::move(call), types, [] {});
 }
 
 }  // namespace corozk::detail

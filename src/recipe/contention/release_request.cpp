@@ -80,7 +80,7 @@ task<> insist_on_release(port& p,
                          time_limit grace,
                          user_call<bool> call) {
     signal wake(p);
-    auto shared = cancellable(std::move(call), any_cancellation, [&wake] { wake.set(); });
+    auto shared = cancellable(std::move(call), any_cancellation, &wake);
     const time_point deadline = grace.from(p.now());
     retry asking(p, until_known(false));
     error_code ec = co_await write_request(p, settings, path, asking);

@@ -51,7 +51,7 @@ task<> operate(impl_ptr impl,
     port& p = impl->get_port();
     signal wake(p);
     user_call<Values...> user(p, std::move(handler));
-    auto call = cancellable(std::move(user), any_cancellation, [&wake] { wake.set(); });
+    auto call = cancellable(std::move(user), any_cancellation, &wake);
     found_queue found;
     error_code ec = co_await impl->look(found);
     bool stands = std::any_of(found.contenders.begin(),

@@ -105,7 +105,7 @@ task<> watch_leader(detail::port& s,
                     std::optional<election_leader> seen,
                     user_call<election_leader> user) {
     signal wake(s);
-    auto call = cancellable(std::move(user), any_cancellation, [&wake] { wake.set(); });
+    auto call = cancellable(std::move(user), any_cancellation, &wake);
     session_signal changes(s, wake);
     const std::string& parent = impl->path();
     while (call->waiting()) {

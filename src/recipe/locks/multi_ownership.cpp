@@ -29,7 +29,7 @@ using named_parts = std::vector<std::pair<std::string, std::shared_ptr<owned>>>;
 
 task<> wait_for_loss(port& p, named_parts parts, loss_call user) {
     signal wake(p);
-    auto call = cancellable(std::move(user), any_cancellation, [&wake] { wake.set(); });
+    auto call = cancellable(std::move(user), any_cancellation, &wake);
     std::vector<std::unique_ptr<watched_part>> watched;
     for (auto& [path, impl] : parts) {
         watched.push_back(std::make_unique<watched_part>(p, wake, path, impl));

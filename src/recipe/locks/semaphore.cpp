@@ -118,7 +118,7 @@ private:
                             user_call<ownership> user) {
         signal wake(s);
         user.set_deadline(request.deadline);
-        auto call = cancellable(std::move(user), any_cancellation, [&wake] { wake.set(); });
+        auto call = cancellable(std::move(user), any_cancellation, &wake);
         grant_request gate(queue_of(s, *self->gate_), request, self->identity(), wake);
         while (!gate.done() && call->waiting())
             co_await wake.wait();
