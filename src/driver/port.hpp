@@ -2,6 +2,7 @@
 #pragma once
 
 #include "driver/task.hpp"
+#include "operation/linked.hpp"
 #include "operation/operation.hpp"
 #include <corozk/counters.hpp>
 #include <corozk/logger.hpp>
@@ -21,12 +22,8 @@
 namespace corozk::detail {
 
 /// Runs once, soon, each time it is scheduled. Unlinks itself when destroyed.
-class deferred : public boost::intrusive::list_base_hook<
-                     boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class deferred : public linked {
 public:
-    deferred() = default;
-    deferred(const deferred&) = delete;
-    deferred& operator=(const deferred&) = delete;
     virtual void run() noexcept = 0;
 
 protected:
@@ -56,12 +53,8 @@ protected:
 };
 
 /// Receives every change of the session's state, in order. Unlinks itself when destroyed.
-class session_observer : public boost::intrusive::list_base_hook<
-                             boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class session_observer : public linked {
 public:
-    session_observer() = default;
-    session_observer(const session_observer&) = delete;
-    session_observer& operator=(const session_observer&) = delete;
     virtual void session_changed(const session_status& status) noexcept = 0;
 
 protected:
@@ -78,8 +71,7 @@ public:
 };
 
 /// The outermost coroutine frame of a spawned driver; see `port::spawn`.
-class driver_root : public boost::intrusive::list_base_hook<
-                        boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class driver_root : public linked {
 public:
     virtual void destroy() noexcept = 0;
 
@@ -103,9 +95,7 @@ protected:
 
 /// A pending user call, see `user_call`. When an io_context is destroyed, handlers own coroutines
 /// that own objects that own calls; the port breaks these cycles.
-class unfinished_call : public interest,
-                        public boost::intrusive::list_base_hook<
-                            boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class unfinished_call : public interest, public linked {
 public:
     /// Destroys the handler without calling it.
     virtual void drop() noexcept = 0;
@@ -115,13 +105,8 @@ protected:
 };
 
 /// The port's view of a `local_copy`. Unlinks itself when destroyed.
-class copy_hook : public boost::intrusive::list_base_hook<
-                      boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class copy_hook : public linked {
 public:
-    copy_hook() = default;
-    copy_hook(const copy_hook&) = delete;
-    copy_hook& operator=(const copy_hook&) = delete;
-
     /// A change by this client got its response, or lost it.
     virtual void own_change(const operation& op) noexcept = 0;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "operation/linked.hpp"
 #include "operation/name_list.hpp"
 #include "operation/path_root.hpp"
 #include "operation/persistent_watch_node.hpp"
@@ -9,8 +10,6 @@
 #include <corozk/read_set.hpp>
 #include <corozk/transaction.hpp>
 #include <corozk/types.hpp>
-
-#include <boost/intrusive/list_hook.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -105,14 +104,11 @@ constexpr bool needs_leader(op_code code) noexcept {
 /// A request to the server and its response. The owner fills in the request, passes it to
 /// `port::start`, and keeps it alive until `finished` is called, exactly once and never from within
 /// `start`, or until the port is destroyed.
-class operation : public boost::intrusive::list_base_hook<
-                      boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class operation : public linked {
 public:
     enum class progress : std::uint8_t { idle, queued, sent, done };
 
     operation(op_code code_, std::string path_) : code(code_), path(std::move(path_)) {}
-    operation(const operation&) = delete;
-    operation& operator=(const operation&) = delete;
 
     virtual void finished() noexcept = 0;
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "operation/linked.hpp"
 #include "operation/path_root.hpp"
 #include <corozk/error.hpp>
 #include <corozk/watch_types.hpp>
-
-#include <boost/intrusive/list_hook.hpp>
 
 #include <string>
 
@@ -25,13 +24,8 @@ protected:
 
 /// A waiter of a persistent watch, from the success of `op_code::add_watch` until it is disarmed.
 /// When the last one of a path is disarmed, the port removes the watch from the server.
-class persistent_watch_node : public boost::intrusive::list_base_hook<
-                                  boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class persistent_watch_node : public linked {
 public:
-    persistent_watch_node() = default;
-    persistent_watch_node(const persistent_watch_node&) = delete;
-    persistent_watch_node& operator=(const persistent_watch_node&) = delete;
-
     /// An event arrived: before the response of any read that shows the change.
     virtual void changed(watch_event_type type, const std::string& path) noexcept = 0;
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "operation/linked.hpp"
 #include <corozk/error.hpp>
 #include <corozk/watch_types.hpp>
-
-#include <boost/intrusive/list_hook.hpp>
 
 #include <cstdint>
 
@@ -31,13 +30,8 @@ inline constexpr watch_kind all_watch_kinds[] = {watch_kind::data,
 
 /// A waiter of a watch. Linked into the registry when the reading operation succeeds; unlinks
 /// itself when destroyed. Fires at most once each time it is armed.
-class watch_node : public boost::intrusive::list_base_hook<
-                       boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class watch_node : public linked {
 public:
-    watch_node() = default;
-    watch_node(const watch_node&) = delete;
-    watch_node& operator=(const watch_node&) = delete;
-
     /// An event arrived; the watch has been disarmed. Runs on the client's executor.
     virtual void fired(watch_event_type type) noexcept = 0;
 

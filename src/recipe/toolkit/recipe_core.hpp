@@ -3,6 +3,7 @@
 
 #include "driver/port.hpp"
 #include "driver/signal.hpp"
+#include "operation/linked.hpp"
 #include "operation/path.hpp"
 #include "recipe/toolkit/pending_call.hpp"
 #include "recipe/toolkit/retry.hpp"
@@ -19,13 +20,8 @@
 namespace corozk::detail {
 
 /// Type-erased `waiting_call`.
-class waiting_call_base : public boost::intrusive::list_base_hook<
-                              boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class waiting_call_base : public linked {
 public:
-    waiting_call_base() = default;
-    waiting_call_base(const waiting_call_base&) = delete;
-    waiting_call_base& operator=(const waiting_call_base&) = delete;
-
     /// Completes the call at once; its driver cleans up afterwards.
     virtual void give_up(error_code reason) noexcept = 0;
 
