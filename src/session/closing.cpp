@@ -11,14 +11,13 @@ namespace corozk::detail {
 void session::close(user_call<> call, bool leaving) {
     heed_fork();
     call.ahead_of_copies();
-    if (over()) {
-        // One that was to be continued lives on, if nobody has asked for it.
-        const bool left = to_continue_ && status().state == session_state::idle && !leaving;
+    if (over() && calls_.closing.empty()) {
+        // One that was to be continued lives on, if no server was asked for it.
+        const bool left = to_continue_ && !leaving;
         begin_closing();
         return call.complete(left ? make_error_code(errc::session_left_to_expire) : error_code());
     }
-    auto shared = cancellable(std::move(call), stops_waiting);
-    calls_.closing.push_back(std::move(shared));
+    calls_.closing.push_back({cancellable(std::move(call), stops_waiting), leaving});
     begin_closing(leaving);
     wake();
 }
@@ -37,12 +36,15 @@ void session::release() noexcept {
 void session::heed_fork() {
     if (agenda_.stopped() || !link_.leave_to_parent())
         return;
+    random_ = seeded();
     for (auto& question : inquiries_.quorum)
         question->leave_to_parent();
     if (closing_.active()) {
         closing_.fail();
         finish_closing();
     } else if (!connector_.idle()) {
+        to_continue_.reset();
+        credentials_ = {};
         fail_for_good(errc::closed);
     }
 }
@@ -60,7 +62,7 @@ void session::begin_closing(bool leaving) {
         to_continue_ || (credentials_.id != 0 && status().state != session_state::connecting);
     const time_point deadline = time_limit(options_.close_timeout).from(now());
     if (leaving)
-        closing_.leave(link_.connected(), deadline);
+        closing_.leave(link_.connected(), had_session, deadline);
     else
         closing_.begin(link_.connected(), had_session, deadline);
     stop_connecting();
@@ -83,7 +85,7 @@ void session::go_on_closing() {
     closing_steps::connection_type connection;
     connection.connected = link_.connected();
     const bool owes = connection.connected && traffic_.queued() > 0;
-    connection.settled = traffic_.in_flight() == 0 && !watches_.notifying() && !owes;
+    connection.settled = traffic_.awaited() == 0 && !watches_.notifying() && !owes;
     switch (closing_.next(connection, now())) {
         case closing_steps::action::wait:
             break;
@@ -113,8 +115,8 @@ void session::finish_closing() {
 void session::complete_close_calls() {
     if (closing_.active() || watches_.notifying())
         return;
-    for (auto& call : std::exchange(calls_.closing, {}))
-        call->complete(closing_.result());
+    for (auto& [call, leaving] : std::exchange(calls_.closing, {}))
+        call->complete(leaving ? error_code() : closing_.result());
 }
 
 void session::fail_for_good(error_code reason) {

@@ -39,8 +39,8 @@ public:
     }
 
     /// The session is to remain: nothing is sent.
-    void leave(bool connected, time_point deadline) noexcept {
-        begin(connected, false, deadline);
+    void leave(bool connected, bool had_session, time_point deadline) noexcept {
+        begin(connected, had_session, deadline);
         leaving_ = true;
     }
 
@@ -81,6 +81,7 @@ public:
     time_point deadline() const noexcept {
         return active() ? std::min(deadline_, ping_at_) : time_point::max();
     }
+    /// What has become of the session, for those that did not want to leave it.
     const error_code& result() const noexcept { return result_; }
 
 private:
@@ -89,8 +90,8 @@ private:
     /// (ZOOKEEPER-4537).
     static constexpr steady_clock::duration longest_silence = std::chrono::seconds(1);
 
-    error_code left_to_expire() const noexcept {
-        return leaving_ ? error_code() : make_error_code(errc::session_left_to_expire);
+    static error_code left_to_expire() noexcept {
+        return make_error_code(errc::session_left_to_expire);
     }
 
     void end(const error_code& result) noexcept {

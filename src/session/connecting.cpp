@@ -408,7 +408,7 @@ void session::note_answers() {
 
 /// For another one, once all requests have got their responses.
 void session::leave_server() {
-    if (!connector_.search().leaving() || traffic_.in_flight() > 0 || !link_.client())
+    if (!connector_.search().leaving() || traffic_.awaited() > 0 || !link_.client())
         return;
     connector_.left();
     // The C client's report of this starts the next round.
@@ -461,8 +461,11 @@ time_point session::heartbeat_due() const noexcept {
 }
 
 void session::heartbeat() {
-    if (heartbeat_due() <= now())
-        submit_at_once(make_detached(op_code::sync, "/", [](operation&) {}));
+    if (heartbeat_due() > now())
+        return;
+    traffic_.heartbeat_sent();
+    submit_at_once(
+        make_detached(op_code::sync, "/", [this](operation&) { traffic_.heartbeat_finished(); }));
 }
 
 /// The server closes each connection after the first request, so that retries would never succeed.

@@ -221,7 +221,7 @@ bool connector::replace(host_list hosts, time_point now) {
     // Programs set the list again and again, as they get it from elsewhere.
     if (hosts == known_.hosts())
         return false;
-    auto before = known_.servers();
+    server_search::old_list before{known_.servers(), known_.unresolved()};
     const std::string name = attempting() ? known_.name_of(tried_.back()) : std::string();
     known_.replace(std::move(hosts));
     if (idle())
@@ -312,7 +312,9 @@ bool connector::use_known_addresses() {
 void connector::resolved(std::size_t host, const std::string& problem, addresses found) {
     bool now = phase_ == phase_type::resolving || phase_ == phase_type::attempting;
     if (problem.empty()) {
-        known_.resolved(host, now, std::move(found));
+        // Kept for the next round only if that is to begin: later it may not be true any more.
+        const bool soon = phase_ == phase_type::waiting;
+        known_.resolved(host, !soon, std::move(found));
         // An address that is its name's no more must not be asked for a certificate of its own.
         std::erase_if(servers_, [this](const endpoint& server) { return !known_.knows(server); });
     } else {

@@ -60,9 +60,9 @@ bool known_servers::refresh(std::size_t host) noexcept {
     return usable;
 }
 
-void known_servers::want_unknown() noexcept {
+void known_servers::want_lookups(bool all) noexcept {
     for (known_host& h : known_) {
-        if (h.lookup == lookup::due && h.found.empty())
+        if (h.lookup == lookup::due && (all || h.found.empty()))
             h.lookup = lookup::wanted;
     }
 }
@@ -123,6 +123,24 @@ std::vector<known_servers::endpoint> known_servers::servers() const {
         }
     }
     return result;
+}
+
+std::vector<host> known_servers::unresolved() const {
+    std::vector<host> result;
+    for (std::size_t i = 0; i < size(); ++i) {
+        const bool unknown = known_[i].lookup != lookup::literal && known_[i].found.empty();
+        const host& h = hosts_.hosts[i];
+        if (unknown && std::find(result.begin(), result.end(), h) == result.end())
+            result.push_back(h);
+    }
+    return result;
+}
+
+std::vector<known_servers::endpoint> known_servers::servers_of(const host& h) const {
+    const auto at = std::find(hosts_.hosts.begin(), hosts_.hosts.end(), h);
+    if (at == hosts_.hosts.end())
+        return {};
+    return servers(static_cast<std::size_t>(at - hosts_.hosts.begin()));
 }
 
 std::optional<std::size_t> known_servers::host_of(const endpoint& server) const {

@@ -34,8 +34,8 @@ public:
     /// ended since the last round. @return whether the known addresses are to be used
     bool refresh(std::size_t host) noexcept;
 
-    /// Wants the look-ups of all names without a known address.
-    void want_unknown() noexcept;
+    /// Wants the look-ups of all names, or of those without a known address.
+    void want_lookups(bool all) noexcept;
 
     /// The next look-up to start.
     std::optional<std::size_t> take_wanted() noexcept;
@@ -57,6 +57,12 @@ public:
     /// The known servers of one host, and of all, each once.
     std::vector<endpoint> servers(std::size_t host) const;
     std::vector<endpoint> servers() const;
+
+    /// The hosts of which no address is known.
+    std::vector<host> unresolved() const;
+
+    /// The known servers of a host; none if it is not in the list.
+    std::vector<endpoint> servers_of(const host& h) const;
 
     /// Whether it is a server of one of the hosts.
     bool knows(const endpoint& server) const { return host_of(server).has_value(); }

@@ -42,18 +42,21 @@ void server_search::ask_later(time_point now) noexcept {
 void server_search::look_for_quorum(time_point now) {
     purpose_ = purpose_type::quorum;
     interval_ = 0ms;
+    candidates_.clear();
     wait_until(now);
 }
 
-void server_search::list_replaced(std::vector<endpoint> before,
-                                  milliseconds spread,
-                                  time_point now) {
+void server_search::list_replaced(old_list before, milliseconds spread, time_point now) {
     target_.reset();
     if (for_quorum())
         return look_for_quorum(now);
+    // Until a client has decided, it counts as one of those that are spread over the first list.
+    const bool undecided = purpose_ == purpose_type::balance && !destination_;
+    if (!undecided)
+        before_ = std::move(before);
     purpose_ = purpose_type::balance;
     interval_ = 0ms;
-    before_ = std::move(before);
+    candidates_.clear();
     destination_.reset();
     // A server may grant any timeout, even a negative one.
     std::uniform_int_distribution<std::int64_t> moment(0, std::max(spread, 0ms).count());
@@ -76,7 +79,7 @@ bool server_search::next(time_point now, known_servers& servers, const endpoint&
     if (stage_ == stage_type::waiting) {
         if (now < due_)
             return false;
-        servers.want_unknown();
+        servers.want_lookups(!candidates_.empty());
         stage_ = stage_type::resolving;
         due_ = now + lookup_patience;
     }
@@ -91,8 +94,9 @@ void server_search::choose(const known_servers& servers, const endpoint& current
     candidates_ = servers.servers();
     const bool stays = contains(candidates_, current);
     const bool first = !destination_;
+    recall(servers);
     if (!for_quorum() && first && !candidates_.empty())
-        decide(candidates_, stays);
+        decide(servers, stays);
     std::erase(candidates_, current);
     if (for_quorum() || candidates_.empty())
         return;
@@ -107,7 +111,8 @@ void server_search::choose(const known_servers& servers, const endpoint& current
                      candidates_.end(),
                      std::back_inserter(preferred),
                      [this](const endpoint& server) {
-                         return contains(before_, server) == (destination_ == relocation::to_kept);
+                         return contains(before_.servers, server) ==
+                                (destination_ == relocation::to_kept);
                      });
         if (!preferred.empty())
             candidates_ = std::move(preferred);
@@ -117,12 +122,27 @@ void server_search::choose(const known_servers& servers, const endpoint& current
     candidates_ = {candidates_[any(random_)]};
 }
 
-void server_search::decide(const std::vector<endpoint>& after, bool stays) {
+/// A server of the old list is not a new one because its name was looked up only now.
+void server_search::recall(const known_servers& servers) {
+    std::erase_if(before_.unresolved, [&](const host& h) {
+        const std::vector<endpoint> found = servers.servers_of(h);
+        for (const endpoint& server : found) {
+            if (!contains(before_.servers, server))
+                before_.servers.push_back(server);
+        }
+        return !found.empty();
+    });
+}
+
+void server_search::decide(const known_servers& servers, bool stays) {
     list_change change;
-    change.before = before_.size();
+    change.before = before_.servers.size() + before_.unresolved.size();
     change.stays = stays;
-    for (const endpoint& server : after)
-        ++(contains(before_, server) ? change.kept : change.added);
+    for (const endpoint& server : servers.servers())
+        ++(contains(before_.servers, server) ? change.kept : change.added);
+    const std::vector<host> unknown = servers.unresolved();
+    for (const host& h : before_.unresolved)
+        change.kept += static_cast<std::size_t>(std::count(unknown.begin(), unknown.end(), h));
     destination_ = relocate(change, std::uniform_real_distribution<>(0, 1)(random_));
 }
 

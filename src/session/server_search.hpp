@@ -21,9 +21,15 @@ class server_search {
 public:
     using endpoint = known_servers::endpoint;
 
+    /// The servers of a list that was replaced, as far as their addresses were known.
+    struct old_list {
+        std::vector<endpoint> servers;
+        std::vector<host> unresolved;
+    };
+
     explicit server_search(std::mt19937_64& random) : random_(random) {}
 
-    /// Wants look-ups of names whose addresses are not known.
+    /// Wants look-ups of names whose addresses are not known, and of all once no server has answered.
     /// @param current the client's server
     /// @return whether to ask the `candidates` if they would take the client
     bool next(time_point now, known_servers& servers, const endpoint& current);
@@ -34,9 +40,7 @@ public:
     void look_for_quorum(time_point now);
 
     /// The list was replaced. Clients move at different times within `spread`.
-    void list_replaced(std::vector<endpoint> before,
-                       std::chrono::milliseconds spread,
-                       time_point now);
+    void list_replaced(old_list before, std::chrono::milliseconds spread, time_point now);
 
     /// A candidate would take the client, which leaves now, if possible within this time.
     void found(const endpoint& server, std::chrono::milliseconds patience, time_point now);
@@ -60,16 +64,17 @@ private:
     void wait_until(time_point when) noexcept;
     void ask_later(time_point now) noexcept;
     void choose(const known_servers& servers, const endpoint& current);
-    void decide(const std::vector<endpoint>& after, bool stays);
+    void recall(const known_servers& servers);
+    void decide(const known_servers& servers, bool stays);
 
     std::mt19937_64& random_;
     purpose_type purpose_ = purpose_type::none;
     stage_type stage_ = stage_type::waiting;
     time_point due_ = time_point::max();     ///< the end of the stage
     std::chrono::milliseconds interval_{};   ///< between two questions
-    std::vector<endpoint> before_;           ///< the servers of the list that was replaced
+    old_list before_;                        ///< that the clients are spread over
     std::optional<relocation> destination_;  ///< once decided
-    std::vector<endpoint> candidates_;
+    std::vector<endpoint> candidates_;       ///< of the last question
     std::optional<endpoint> target_;
 };
 

@@ -14,16 +14,6 @@
 
 namespace corozk::detail {
 
-namespace {
-
-std::mt19937_64 seeded() {
-    std::random_device source;
-    std::seed_seq seed{source(), source(), source(), source(), source(), source()};
-    return std::mt19937_64(seed);
-}
-
-}  // namespace
-
 boost::asio::any_io_executor executor_of(const session_view* s) noexcept {
     return s ? s->executor() : boost::asio::any_io_executor(boost::asio::system_executor());
 }
@@ -136,7 +126,14 @@ void session::start_timer(timer_node& timer, time_point when) noexcept {
         wake();
 }
 
+std::mt19937_64 session::seeded() {
+    std::random_device source;
+    std::seed_seq seed{source(), source(), source(), source(), source(), source()};
+    return std::mt19937_64(seed);
+}
+
 std::string session::new_guid() {
+    heed_fork();  // a child would continue its parent's sequence
     char text[33];
     std::snprintf(text,
                   sizeof text,

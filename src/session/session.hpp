@@ -159,6 +159,7 @@ private:
     void complete_close_calls();
     void retire_client();
 
+    static std::mt19937_64 seeded();
     void set_state(session_state state, error_code reason = {});
     void report_unused_files();
     void explain_delay();
@@ -191,9 +192,13 @@ private:
     bool check_again_ = false;                   ///< whether the chroot exists
     client_counters counters_;
 
+    struct closing_call {
+        std::shared_ptr<user_call<>> call;
+        bool leaving = false;
+    };
     struct user_calls {
         std::vector<std::shared_ptr<user_call<>>> connecting;
-        std::vector<std::shared_ptr<user_call<>>> closing;
+        std::vector<closing_call> closing;
     } calls_;
 
     struct view_set {

@@ -130,6 +130,11 @@ public:
 
     std::size_t queued() const noexcept { return queued_.size(); }
     std::size_t in_flight() const noexcept { return in_flight_; }
+
+    /// Those in flight whose responses somebody waits for.
+    std::size_t awaited() const noexcept { return in_flight_ - heartbeats_; }
+    void heartbeat_sent() noexcept { ++heartbeats_; }
+    void heartbeat_finished() noexcept { --heartbeats_; }
     send_window& window() noexcept { return window_; }
 
     // Arrivals.
@@ -172,6 +177,7 @@ private:
     list sent_;
     list refused_;
     std::size_t in_flight_ = 0;
+    std::size_t heartbeats_ = 0;  ///< of these
     send_window window_;
     time_point last_sent_{};
     time_point leader_asked_{};  ///< when the last request was sent for which the leader is needed

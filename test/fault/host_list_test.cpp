@@ -181,6 +181,18 @@ TEST_CASE("set_hosts: a client whose server is not in the new list moves with al
     });
 }
 
+TEST_CASE("set_hosts: a server whose responses take long is left, too") {
+    with_proxies([&](client& zk, proxies& both) -> awaitable<void> {
+        const session_status before = zk.status();
+        // Longer than an overdue response is waited for: some heartbeat is always in flight.
+        both.a.set_delay(direction::to_client, 1200ms);
+        co_await zk.exists("/");
+        co_await zk.set_hosts(rooted(both.b.hosts()));
+        co_await arrive(zk, both.b);
+        CHECK(zk.session_id() == before.session_id);
+    });
+}
+
 TEST_CASE("set_hosts: the connection is kept until one of the new servers answers") {
     port_reservation nobody;
     with_proxies([&](client& zk, proxies& both) -> awaitable<void> {

@@ -3,6 +3,7 @@
 // it, and what it does.
 #include "client_fixture.hpp"
 #include <corozk/client.hpp>
+#include <corozk/recipe/membership.hpp>
 #include <corozk/testing/port.hpp>
 #include <corozk/testing/process_guard.hpp>
 #include <corozk/testing/temporary_directory.hpp>
@@ -315,6 +316,22 @@ awaitable<void> end_without_hanging_up(tcp::acceptor& acceptor) {
 }
 
 }  // namespace
+
+TEST_CASE("close: a server whose responses take long ends the session") {
+    boost::asio::io_context context;
+    fault_proxy proxy(the_server().port());
+    run(context, [&]() -> awaitable<void> {
+        client_options options = quiet_options(rooted(proxy.hosts()));
+        options.session_timeout = 10s;
+        options.close_timeout = 15s;
+        client zk = co_await connected_client(options);
+        proxy.set_delay(direction::to_client, 1200ms);
+        co_await zk.exists("/");
+        auto [ec] = co_await zk.close(as_tuple());
+        CHECK_FALSE(ec);
+    });
+    run_to_idle(context);
+}
 
 TEST_CASE("close: a server that confirms it, but keeps the connection, has ended the session") {
     boost::asio::io_context context;
@@ -700,6 +717,47 @@ TEST_CASE("exec: nothing is inherited by who forks in another thread while the c
     forker.join();
     CHECK(heirs == 0);
     run_to_idle(context);
+}
+
+TEST_CASE("fork: parent and child have names of their own, with a client that neither had used") {
+    auto context = std::make_unique<boost::asio::io_context>();
+    const std::string path = fresh_path();
+    client zk(context->get_executor(), quiet_options(the_hosts()));
+    membership group(zk, path);
+    auto join = [&]() -> awaitable<std::string> {
+        co_await zk.connect();
+        co_await group.join("", "");
+        co_return group.name();
+    };
+    int names[2];
+    REQUIRE(::pipe(names) == 0);
+    context->notify_fork(boost::asio::io_context::fork_prepare);
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+        context->notify_fork(boost::asio::io_context::fork_child);
+        int code = 1;
+        run(*context, [&]() -> awaitable<void> {
+            const std::string name = co_await join();
+            const auto size = static_cast<::ssize_t>(name.size());
+            code = ::write(names[1], name.data(), name.size()) == size ? 0 : 2;
+            co_await zk.close();
+        });
+        ::_exit(code);
+    }
+    CHECK(end_of_child(pid) == 0);
+    context->notify_fork(boost::asio::io_context::fork_parent);
+    std::string theirs(256, '\0');
+    const ::ssize_t length = ::read(names[0], theirs.data(), theirs.size());
+    REQUIRE(length > 0);
+    theirs.resize(static_cast<std::size_t>(length));
+    std::string ours;
+    run(*context, [&]() -> awaitable<void> {
+        ours = co_await join();
+        co_await zk.close();
+    });
+    CHECK(ours != theirs);
+    ::close(names[0]);
+    ::close(names[1]);
 }
 
 TEST_CASE("fork: whatever the child does, the parent's session goes on") {

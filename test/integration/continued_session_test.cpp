@@ -211,6 +211,51 @@ TEST_CASE("continued session: closed before it was continued") {
     });
 }
 
+TEST_CASE("continued session: closed after it could not be continued") {
+    with_client([](client&, std::string path) -> awaitable<void> {
+        const session_credentials left = crash(path + "/e");
+        fault_proxy proxy(the_server().port());
+        proxy.set_acceptance(acceptance::not_listening);
+        client_options options = options_of(left);
+        options.hosts = rooted(proxy.hosts());
+        options.connect_timeout = std::chrono::milliseconds(300);
+        auto executor = co_await boost::asio::this_coro::executor;
+        client zk(executor, options);
+        auto [refused] = co_await zk.connect(as_tuple());
+        CHECK(refused == errc::no_server);
+        auto [ec] = co_await zk.close(as_tuple());
+        CHECK(ec == errc::session_left_to_expire);
+        CHECK(owner_of(path + "/e") == left.id);
+    });
+}
+
+TEST_CASE("close: one call leaves the session, another one would have ended it") {
+    const bool leaves_first = GENERATE(true, false);
+    with_proxy([&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        path += "/e";
+        co_await create_ephemeral(zk, path);
+        const std::int64_t id = zk.session_id();
+        const auto rule = proxy.arm(at_op(op_code::exists), hold_request());
+        outcome<std::optional<stat>> slow;
+        zk.exists(path, slow.handler());
+        co_await eventually_async([&] { return proxy.statistics().held > 0; });
+        outcome<> left, closed;
+        if (leaves_first)
+            zk.leave_session(left.handler());
+        zk.close(closed.handler());
+        if (!leaves_first)
+            zk.leave_session(left.handler());
+        proxy.release(rule);
+        error_code leaving = co_await left.wait();
+        error_code closing = co_await closed.wait();
+        CHECK_FALSE(leaving);
+        CHECK(closing == (leaves_first ? errc::session_left_to_expire : error_code()));
+        CHECK(observer().exists(at_server(path)) == leaves_first);
+        if (leaves_first)
+            CHECK(owner_of(path) == id);
+    });
+}
+
 TEST_CASE("close: nothing is left of a session that the server has ended") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string) -> awaitable<void> {
         expire_through(proxy);

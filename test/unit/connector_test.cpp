@@ -581,6 +581,12 @@ TEST_CASE("connector: while read-only it looks for a quorum, and goes there firs
     b.machine.established(4s, true, b.now);
     std::vector<std::chrono::milliseconds> pauses;
     for (int i = 0; i < 8; ++i) {
+        // Nobody has answered: its addresses may have changed.
+        if (i > 0) {
+            CHECK(b.resolve() == 2);
+            CHECK(b.waits());
+            b.machine.resolved(2, "", {make_address("10.0.0.3"), make_address("10.0.0.5")});
+        }
         CHECK(b.next().kind == kind::ask_servers);
         CHECK(b.waits());
         pauses.push_back(b.pass());
@@ -588,8 +594,9 @@ TEST_CASE("connector: while read-only it looks for a quorum, and goes there firs
     CHECK(pauses == std::vector<std::chrono::milliseconds>{
                         200ms, 400ms, 800ms, 1600ms, 3200ms, 6400ms, 10s, 10s});
     auto others = b.machine.search().candidates();
-    CHECK(others.size() == 3);
     CHECK(std::count(others.begin(), others.end(), current) == 0);
+    CHECK(std::count(others.begin(), others.end(), at("10.0.0.5")) == 1);
+    CHECK(std::count(others.begin(), others.end(), at("10.0.0.4")) == 0);
     b.machine.found(others.back(), b.now);
     CHECK(b.waits());
     b.machine.connection_lost(b.now);
@@ -837,6 +844,52 @@ TEST_CASE("hosts replaced: names are looked up first, and addresses of names in 
         b.machine.resolved(0, "", {make_address("10.0.0.2")});
         CHECK(b.attempt() == at("10.0.0.2"));
     }
+}
+
+TEST_CASE("hosts replaced: a server whose name was not resolved before is no new one") {
+    const bool more = GENERATE(false, true);
+    int moved = 0;
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        bench b("a,b");
+        b.random.seed(seed);
+        b.start_round();
+        b.resolve();
+        b.resolve();
+        b.machine.resolved(0, "", {make_address("10.0.0.1")});
+        b.attempt();
+        b.machine.established(4s, false, b.now);
+        b.machine.resolved(1, "unknown", {});
+        b.machine.replace(parse_hosts(more ? "a,b,c" : "b,a"), b.now);
+        b.pass();
+        b.resolve();
+        if (more)
+            b.resolve();
+        b.machine.resolved(more ? 1 : 0, "", {make_address("10.0.0.2")});
+        if (more)
+            b.machine.resolved(2, "", {make_address("10.0.0.3")});
+        if (b.waits()) {
+            CHECK(b.machine.deadline() == time_point::max());
+            continue;
+        }
+        REQUIRE(more);
+        ++moved;
+        CHECK(b.machine.search().candidates() == std::vector{at("10.0.0.3")});
+    }
+    CHECK((moved == 0 || (moved > 40 && moved < 95)));
+}
+
+TEST_CASE("connector: what was looked up while connected is looked up again later") {
+    bench b("10.0.0.1,slow");
+    b.start_round();
+    CHECK(b.resolve() == 1);
+    b.attempt();
+    b.machine.established(4s, false, b.now);
+    b.machine.resolved(1, "", {make_address("10.0.0.2")});
+    b.now += 5h;
+    b.machine.connection_lost(b.now);
+    b.begin_round();
+    CHECK(b.resolve() == 1);
+    CHECK(b.attempt() == at("10.0.0.1"));
 }
 
 TEST_CASE("hosts replaced: one of a removed server's clients asks any, once the first is silent") {

@@ -68,7 +68,11 @@ struct journey {
     std::chrono::milliseconds waited{};
 };
 
-journey travel(unsigned seed, const std::string& before, const std::string& after) {
+/// @param between  a list that is replaced at once; empty: none
+journey travel(unsigned seed,
+               const std::string& before,
+               const std::string& after,
+               const std::string& between = std::string()) {
     client_options options(before);
     std::mt19937_64 random(seed);
     connector machine(options, parse_hosts(before), random);
@@ -79,6 +83,8 @@ journey travel(unsigned seed, const std::string& before, const std::string& afte
     j.from = j.to = machine.next(now).server;
     machine.established(4s, false, now);
     const auto replaced = now;
+    if (!between.empty())
+        machine.replace(parse_hosts(between), now);
     machine.replace(parse_hosts(after), now);
     while (machine.deadline() != time_point::max()) {
         if (machine.next(now).kind == kind::ask_servers) {
@@ -124,6 +130,25 @@ TEST_CASE("relocation: without servers, and where the client's server was in nei
     CHECK(relocate(change, 0.999) == relocation::to_kept);
     change.before = 1;
     CHECK(relocate(change, 0.999) == relocation::stay);
+}
+
+TEST_CASE("relocation: a list that was replaced before anybody moved does not matter") {
+    const std::string lists[][3] = {
+        {list(1, 1), list(2, 2), list(2, 3)},
+        {list(1, 1), list(1, 2), list(1, 3)},
+        {list(1, 3), list(4, 4), list(1, 3)},
+    };
+    for (const auto& [before, between, after] : lists) {
+        INFO(before << " -> " << between << " -> " << after);
+        std::map<endpoint, int> load;
+        constexpr int clients = 1000;
+        for (unsigned i = 0; i < clients; ++i)
+            ++load[travel(i, before, after, between).to];
+        const auto servers = static_cast<int>(parse_hosts(after).hosts.size());
+        CHECK(load.size() == parse_hosts(after).hosts.size());
+        for (const auto& [server, count] : load)
+            CHECK(std::abs(count - clients / servers) < clients / servers / 5);
+    }
 }
 
 TEST_CASE("relocation: a thousand clients are spread evenly, and do not move together") {
