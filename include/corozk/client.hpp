@@ -199,8 +199,8 @@ public:
      * @completes `void(error_code)`
      *
      * @errors `errc::session_left_to_expire`: not confirmed by the server within
-     * `client_options::close_timeout`, or not connected. The client is closed, but the session's
-     * nodes remain until it times out at the server. With ClickHouse Keeper, which does not respond
+     * `client_options::close_timeout`, not connected, or `leave_session` was called before. The
+     * client is closed, but the session's nodes remain until it times out at the server. With ClickHouse Keeper, which does not respond
      * to the closing request, always, unless `client_options::dialect` is
      * `server_dialect::zookeeper_3_4`: then the end of the connection is the confirmation.
      */
