@@ -4,13 +4,16 @@
 #include "recipe/contention/contention_queue.hpp"
 #include "recipe/contention/limit.hpp"
 #include "recipe/contention/release_request.hpp"
+#include "recipe/locks/shared_lock_rule.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/backoff.hpp"
 #include "scripted_port.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <memory>
 #include <optional>
+#include <string>
 
 namespace corozk::testing::drivers_test {
 
@@ -39,6 +42,48 @@ private:
 };
 
 const acl open = {};
+
+/// A contention queue of which each request is answered by hand.
+struct scripted_queue {
+    explicit scripted_queue(const detail::contention_rule& rule) {
+        settings.parent = "/l";
+        settings.rule = &rule;
+        settings.names = detail::naming("", {"-r-", "-w-"});
+    }
+
+    detail::contention_queue& queue() { return detail::queue_of(p, settings); }
+
+    detail::user_call<ownership> call(std::optional<error_code>& result, ownership& held) {
+        auto done = [&](error_code ec, ownership granted) {
+            result = ec;
+            held = std::move(granted);
+        };
+        return detail::user_call<ownership>(p, done);
+    }
+
+    /// @return the path of the node
+    std::string create(std::int32_t sequence) {
+        REQUIRE(p.asked().starts_with("create /l/"));
+        std::string digits = std::to_string(sequence);
+        std::string path = p.front().path + std::string(10 - digits.size(), '0') + digits;
+        p.front().answer = path;
+        p.front().sent_in = 1;
+        p.front().record.ephemeral_owner = p.status().session_id;
+        p.front().record.czxid = 10 * std::int64_t{sequence};
+        p.answer();
+        return path;
+    }
+
+    void list(const std::string& path) {
+        REQUIRE(p.asked() == "children /l");
+        p.front().names.push_back(path.substr(3));
+        p.answer();
+    }
+
+    scripted_port p;
+    detail::contention_settings settings;
+    const detail::contender_data data = std::make_shared<const std::string>();
+};
 
 }  // namespace
 
@@ -254,6 +299,46 @@ TEST_CASE(
     }
     REQUIRE(p.asked() == "erase " + node);
     CHECK(p.front().generation == 1);
+    p.answer();
+    CHECK(p.asked().empty());
+}
+
+TEST_CASE("contention queue: what was deleted cannot be replaced, however late that is known") {
+    scripted_queue q(detail::the_shared_rule);
+    scripted_port& p = q.p;
+    std::optional<error_code> result;
+    ownership held;
+    auto reader =
+        q.queue().enter(detail::acquire_request(detail::read_kind), q.data, q.call(result, held));
+    const std::string read = q.create(1);
+    q.list(read);
+    REQUIRE(result == error_code());
+    REQUIRE(held.valid());
+    std::optional<error_code> upgraded;
+    ownership none;
+    q.queue().replace(
+        reader, detail::acquire_request(detail::write_kind), q.data, q.call(upgraded, none));
+    // Between the two there may have been a writer, which was granted when the reader was deleted.
+    const std::string write = q.create(3);
+    q.list(write);
+    CHECK_FALSE(upgraded);
+    REQUIRE(p.asked() == "get " + read);
+    SECTION("at once") {}
+    SECTION("after another outage") {
+        p.answer(zk_errc::connection_loss);
+        REQUIRE(p.asked() == "children /l");
+        p.set_state(session_state::suspended, 1);
+        p.answer(zk_errc::connection_loss);
+        p.set_state(session_state::connected, 1);
+        q.list(write);
+        CHECK_FALSE(upgraded);
+        REQUIRE(p.asked() == "get " + read);
+    }
+    p.answer(zk_errc::no_node);
+    CHECK(upgraded == make_error_code(errc::ownership_lost));
+    CHECK_FALSE(held.valid());
+    q.list(write);
+    REQUIRE(p.asked() == "erase " + write);
     p.answer();
     CHECK(p.asked().empty());
 }

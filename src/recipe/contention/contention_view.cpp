@@ -442,7 +442,7 @@ queue_step contention_view::next(const decision_facts& facts) {
 head_state contention_view::examine(local_node& c, const decision_facts& facts, queue_step& step) {
     head_state s;
     s.connected = facts.connected;
-    s.covered = c.coverage == coverage_;
+    s.covered = c.coverage == coverage_ && replaced_is_listed(c);
     s.listing = listing_.in_flight;
     s.stale = listing_.stale;
     s.proved = facts.exists || (facts.listed && c.listing == listing_.count);
@@ -472,6 +472,19 @@ head_state contention_view::examine(local_node& c, const decision_facts& facts, 
     if (s.patient && !s.proved)
         step.again_at = patience_ends;
     return s;
+}
+
+/// Whether the listing that showed what is ahead of a contender also showed the node that it is to
+/// replace, if there is one. Otherwise that was deleted, and others may have been granted since. Until
+/// this is confirmed, the contender lists again.
+bool contention_view::replaced_is_listed(const local_node& c) const {
+    if (c.except == no_order)
+        return true;
+    for (const contention_node& n : nodes_) {
+        if (n.local() && n.order == c.except)
+            return n.listing >= c.listing;
+    }
+    return false;
 }
 
 /// Whether the node directly ahead of a waiter is enough to know that nothing blocks it.

@@ -174,6 +174,7 @@ private:
     void stop_waiting(local_node& c) noexcept;
     local_node* hopeless_one(queue_step& step);
     head_state examine(local_node& c, const decision_facts& facts, queue_step& step);
+    bool replaced_is_listed(const local_node& c) const;
     bool follows(const local_node& c, const local_node* granted = nullptr) const;
     void find_blockers(local_node& c);
     void choose_watches(const local_node& c, const head_state& s, time_point now, queue_step& step);
