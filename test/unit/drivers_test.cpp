@@ -343,6 +343,25 @@ TEST_CASE("contention queue: what was deleted cannot be replaced, however late t
     CHECK(p.asked().empty());
 }
 
+TEST_CASE("contention queue: to abandon what was granted changes nothing") {
+    scripted_queue q(detail::the_exclusive_rule);
+    scripted_port& p = q.p;
+    std::optional<error_code> result;
+    ownership held;
+    auto c = q.queue().enter(detail::acquire_request(), q.data, q.call(result, held));
+    const std::string node = q.create(1);
+    q.list(node);
+    REQUIRE(result == error_code());
+    // For example by a driver that has not been told of the grant yet, and keeps it then.
+    c->abandon(boost::asio::error::operation_aborted);
+    CHECK(p.asked().empty());
+    CHECK(held.valid());
+    p.advance(detail::watch_delay);
+    REQUIRE(p.asked() == "get " + node);
+    p.answer(zk_errc::no_node);
+    CHECK_FALSE(held.valid());
+}
+
 TEST_CASE("limit: a change by another client after a lost answer stays") {
     scripted_port p;
     detail::contention_settings settings;

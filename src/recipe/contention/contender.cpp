@@ -46,6 +46,9 @@ bool contender::valid() const noexcept {
 }
 
 void contender::abandon(error_code reason) {
+    // Whoever gets the result decides, and may keep it.
+    if (state == stage_type::granted)
+        return;
     auto keep = shared_from_this();
     if (reason == errc::bad_option && call_.waiting())
         port_.reject(errc::bad_option,

@@ -30,7 +30,8 @@ public:
               contender_data data,
               user_call<ownership> call);
 
-    /// Cancels it: fails the call at once and deletes the node in the background.
+    /// Cancels it, unless it is granted: fails the call at once and deletes the node in the
+    /// background.
     void abandon(error_code reason);
 
     /// Waits until its node was deleted or its session has ended. One call at a time.
