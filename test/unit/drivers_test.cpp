@@ -455,6 +455,31 @@ TEST_CASE("release request: in doubt its outcome is determined, whatever the out
     CHECK(p.asked().empty());
 }
 
+TEST_CASE("release request: the grace period begins when it was written") {
+    scripted_queue q(detail::the_exclusive_rule);
+    scripted_port& p = q.p;
+    q.settings.release_request = "release";
+    const std::string node = "/l/" + p.new_guid() + "-r-0000000001";
+    const bool fixed = GENERATE(false, true);
+    const time_limit grace = fixed ? time_limit::until(p.now() + 5s) : time_limit(5s);
+    p.spawn(detail::insist_on_release(
+        p, q.settings, node, grace, detail::user_call<bool>(p, [](error_code, bool) {})));
+    // An outage, before anybody could read it.
+    p.advance(10s);
+    for (const char* request : {"get ", "set ", "get "}) {
+        REQUIRE(p.asked() == request + node);
+        p.answer();
+    }
+    p.advance(0s);
+    if (!fixed) {
+        CHECK(p.asked().empty());
+        p.advance(5s);
+    }
+    REQUIRE(p.asked() == "erase " + node);
+    p.answer();
+    CHECK(p.asked().empty());
+}
+
 TEST_CASE("backoff: failures count up to a limit, and successes count down") {
     detail::backoff b(1ms);
     b.succeeded();

@@ -87,6 +87,8 @@ public:
      * @brief As `request_release`, then waits until the node has been deleted, and deletes it after
      *        the grace period, as `break_contender`. Beware: the owner may still be working.
      *
+     * The grace period begins when the request was written.
+     *
      * @completes `void(error_code, bool)`: true if the node had to be deleted, also if the response
      * to that was lost and the node no longer exists.
      *

@@ -81,10 +81,10 @@ task<> insist_on_release(port& p,
                          user_call<bool> call) {
     signal wake(p);
     auto shared = cancellable(std::move(call), any_cancellation, &wake);
-    const time_point deadline = grace.from(p.now());
     retry asking(p, until_known(false));
     error_code ec = co_await write_request(p, settings, path, asking);
     const bool asked = !ec || (asking.doubtful() && ec == zk_errc::no_node);
+    const time_point deadline = grace.from(p.now());
     alarm timer(p, wake);
     if (deadline != time_point::max())
         timer.set(deadline);
