@@ -397,10 +397,42 @@ TEST_CASE("limit: a change by another client after a lost answer stays") {
         }
         read("5", 11);
     }
+    SECTION("the outcome is known after a while without a quorum") {
+        p.set_state(session_state::read_only, 2);
+        REQUIRE(p.asked() == "sync /s");
+        p.answer(zk_errc::not_read_only);
+        REQUIRE(p.asked() == "get /s");
+        p.answer();
+        CHECK_FALSE(run.ended());
+        CHECK(p.asked().empty());
+        p.set_state(session_state::connected, 2);
+        read("5", 11);
+    }
+    SECTION("deleted, and there is no quorum to create it again") {
+        REQUIRE(p.asked() == "sync /s");
+        p.answer();
+        REQUIRE(p.asked() == "get /s");
+        p.answer(zk_errc::no_node);
+        REQUIRE(p.asked() == "create /s");
+        p.set_state(session_state::read_only, 2);
+        p.answer(zk_errc::not_read_only);
+        CHECK_FALSE(run.ended());
+        CHECK(p.asked().empty());
+        p.set_state(session_state::connected, 2);
+        read("5", 11);
+    }
     SECTION("not changed: written again") {
         read("3", 10);
         REQUIRE(p.asked() == "set /s");
         CHECK(p.front().data == "5");
+        SECTION("without a quorum: when there is one") {
+            p.set_state(session_state::read_only, 2);
+            p.answer(zk_errc::not_read_only);
+            CHECK_FALSE(run.ended());
+            CHECK(p.asked().empty());
+            p.set_state(session_state::connected, 2);
+            read("5", 11);
+        }
         SECTION("and it succeeds") {
             p.answer();
         }
@@ -452,6 +484,45 @@ TEST_CASE("release request: in doubt its outcome is determined, whatever the out
             CHECK(result == make_error_code(errc::not_connected));
         }
     }
+    CHECK(p.asked().empty());
+}
+
+TEST_CASE("release request: a deletion in doubt is determined, whatever the outage") {
+    scripted_queue q(detail::the_exclusive_rule);
+    scripted_port& p = q.p;
+    q.settings.release_request = "release";
+    const std::string node = "/l/" + p.new_guid() + "-r-0000000001";
+    std::optional<error_code> result;
+    bool removed = false;
+    auto done = [&](error_code ec, bool had_to) {
+        result = ec;
+        removed = had_to;
+    };
+    p.spawn(detail::insist_on_release(p, q.settings, node, 0s, detail::user_call<bool>(p, done)));
+    for (const char* request : {"get ", "set ", "get "}) {
+        REQUIRE(p.asked() == request + node);
+        p.answer();
+    }
+    p.advance(0s);
+    REQUIRE(p.asked() == "erase " + node);
+    p.answer(zk_errc::connection_loss);
+    REQUIRE(p.asked() == "erase " + node);
+    SECTION("a long one, and another session") {
+        p.answer(errc::not_connected);
+        REQUIRE(p.asked() == "erase " + node);
+        p.answer(zk_errc::session_expired);
+    }
+    SECTION("a server without a quorum") {
+        p.set_state(session_state::read_only, 2);
+        p.answer(zk_errc::not_read_only);
+        CHECK_FALSE(result);
+        CHECK(p.asked().empty());
+        p.set_state(session_state::connected, 2);
+    }
+    REQUIRE(p.asked() == "erase " + node);
+    p.answer(zk_errc::no_node);
+    CHECK(result == error_code());
+    CHECK(removed);
     CHECK(p.asked().empty());
 }
 

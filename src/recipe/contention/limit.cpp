@@ -18,6 +18,17 @@ std::optional<std::int32_t> parse_limit(std::string_view data) noexcept {
 
 namespace {
 
+/// Whether to begin again after an error. If an earlier set is in doubt, a server without a quorum is
+/// no reason to end either.
+task<bool> settle_again(port& p, bool doubtful, error_code& ec) {
+    if (retry(p, until_known(doubtful)).again(ec))
+        co_return true;
+    if (ec != zk_errc::not_read_only || !doubtful)
+        co_return false;
+    co_await quorum_back(p);
+    co_return true;
+}
+
 /// @param wanted  written where there is none; over another one, too, if `limit` is null
 task<error_code> settle_limit(port& p,
                               contention_settings settings,
@@ -35,16 +46,17 @@ task<error_code> settle_limit(port& p,
             ec = co_await read_forward(p, get);
         else
             ec = co_await behind_sync(p, get);  // not written if it is already the same
-        if (retry(p, until_known(doubted.has_value())).again(ec))
-            continue;  // waits for the connection
         if (ec == zk_errc::no_node) {
             ec = co_await ensure_path(p, settings.parent, settings.entries, settings.parent_mode);
-            if (ec && !retry(p, until_known(doubted.has_value())).again(ec))
-                co_return ec;
-            continue;
+            if (!ec)
+                continue;
         }
-        if (ec)
-            co_return ec;
+        if (ec) {
+            const bool again = co_await settle_again(p, doubted.has_value(), ec);
+            if (!again)
+                co_return ec;
+            continue;  // waits for the connection
+        }
         auto found = parse_limit(get.answer);
         if (!found && !get.answer.empty())
             co_return make_error_code(errc::foreign_data);
@@ -59,11 +71,11 @@ task<error_code> settle_limit(port& p,
         set.data = std::to_string(wanted);
         set.version = get.record.version;
         ec = co_await set;
-        retry attempt(p, until_known(doubted.has_value()));
-        const bool again = attempt.again(ec) || (!ec && limit) || ec == zk_errc::bad_version ||
-                           ec == zk_errc::no_node;
-        if (!limit && attempt.doubtful())
+        if (!limit && fault_of(ec) == fault::unknown)
             doubted = std::int64_t{get.record.version} + 1;
+        if ((!ec && limit) || ec == zk_errc::bad_version || ec == zk_errc::no_node)
+            continue;
+        const bool again = co_await settle_again(p, doubted.has_value(), ec);
         if (!again)
             co_return ec;
     }

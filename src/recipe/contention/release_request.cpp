@@ -91,14 +91,12 @@ task<> insist_on_release(port& p,
     watch_signal watch(wake);
     session_signal changes(p, wake);
     bool erasing = false;
-    bool perhaps_erased = false;  // the response was lost
+    retry removal(p, in_session_while_reachable);  // in doubt if a response was lost
     while (!ec && shared->waiting()) {
         erasing = erasing || timer.rang();
         if (erasing) {
             ec = co_await erase_contender(p, settings, path);
-            retry attempt(p, in_session_while_reachable);
-            const bool again = attempt.again(ec);
-            perhaps_erased = perhaps_erased || attempt.doubtful();
+            const bool again = co_await again_with_quorum(p, removal, ec);
             if (!again)
                 break;
             ec = error_code();
@@ -122,7 +120,7 @@ task<> insist_on_release(port& p,
         if (!erasing)
             p.watch_dropped(watch_kind::data, path);
     }
-    bool removed = erasing && (!ec || (perhaps_erased && ec == zk_errc::no_node));
+    bool removed = erasing && (!ec || (removal.doubtful() && ec == zk_errc::no_node));
     // Released after the request.
     if (asked && ec == zk_errc::no_node)
         ec = error_code();
