@@ -53,6 +53,56 @@ TEST_CASE("priority_lock: broken only when the node that blocks others is gone")
     });
 }
 
+namespace {
+
+/// The connection is lost while the attempt looks, and the call is cancelled before the next one.
+awaitable<void> cancelled_while_it_looks(client& zk, fault_proxy& proxy, priority_lock& l) {
+    proxy.arm(at_op(op_code::get_children2), swallow_reply_and_cut().then_refuse());
+    pending_result<ownership> mine;
+    l.acquire(0, mine.handler());
+    co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+    mine.cancel();
+    CHECK(co_await finished(mine) == boost::asio::error::operation_aborted);
+    co_await accept_again(proxy, zk);
+    co_await settle(zk);
+}
+
+}  // namespace
+
+TEST_CASE("priority_lock: nothing is done for a call that was cancelled in an outage") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        priority_lock theirs(other, path);
+        priority_lock_options options;
+        options.ask_holder_to_release = true;
+        priority_lock mine(zk, path, options);
+        // The ageing is not written.
+        co_await cancelled_while_it_looks(zk, proxy, mine);
+        co_await eventually_async([&] { return nodes_in(path) == 0; });
+        CHECK(observer().data(path).empty());
+        // The lock is not taken, not even for a moment.
+        ownership held = co_await theirs.acquire(5);
+        co_await held.release();
+        const auto before = observer().stat(path);
+        REQUIRE(before);
+        co_await cancelled_while_it_looks(zk, proxy, mine);
+        co_await eventually_async([&] { return nodes_in(path) == 0; });
+        const auto after = observer().stat(path);
+        REQUIRE(after);
+        CHECK(after->version == before->version);
+        // The holder is not asked to release.
+        held = co_await theirs.acquire(5);
+        co_await cancelled_while_it_looks(zk, proxy, mine);
+        co_await eventually_async([&] { return nodes_in(path) == 2; });
+        co_await settle(zk);
+        for (const std::string& node : observer().children(path))
+            CHECK(observer().data(path + "/" + node).empty());
+        co_await held.release();
+        co_await nothing_left(path);
+        co_await other.close();
+    });
+}
+
 TEST_CASE("priority_lock: own nodes and the folder erased, holding and waiting") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         priority_lock l(zk, path);

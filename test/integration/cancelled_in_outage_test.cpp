@@ -3,6 +3,7 @@
 #include <corozk/recipe/configuration.hpp>
 #include <corozk/recipe/counter.hpp>
 #include <corozk/recipe/lock.hpp>
+#include <corozk/recipe/priority_lock.hpp>
 #include <corozk/recipe/queue.hpp>
 
 #include <map>
@@ -84,6 +85,9 @@ TEST_CASE("what is cancelled in an outage is not sent after it") {
             decided.coordinator->clean_up(true, cleaning.handler());
             pending_result<> finishing;
             decided.mine.finish(finishing.handler());
+            // At a path that is not there yet.
+            pending_result<ownership> locking;
+            priority_lock(zk, path + "/priority-lock").acquire(1, locking.handler());
             committing.cancel(type);
             adding.cancel(type);
             putting.cancel(type);
@@ -93,6 +97,7 @@ TEST_CASE("what is cancelled in an outage is not sent after it") {
             aborting.cancel(type);
             cleaning.cancel(type);
             finishing.cancel(type);
+            locking.cancel(type);
             const error_code aborted = boost::asio::error::operation_aborted;
             CHECK(co_await finished(committing) == aborted);
             CHECK(co_await finished(adding) == aborted);
@@ -103,6 +108,7 @@ TEST_CASE("what is cancelled in an outage is not sent after it") {
             CHECK(co_await finished(aborting) == aborted);
             CHECK(co_await finished(cleaning) == aborted);
             CHECK(co_await finished(finishing) == aborted);
+            CHECK(co_await finished(locking) == aborted);
             co_await accept_again(proxy, zk);
             co_await settle(zk);
             for (const auto& [node, data] : tree_at(path)) {

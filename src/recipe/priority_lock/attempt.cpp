@@ -44,11 +44,13 @@ priority_attempt::priority_attempt(port& p,
                                    const contention_settings& settings,
                                    const priority_lock_options& options,
                                    const acquire_request& what,
+                                   const interest& call,
                                    signal& wake)
     : port_(p),
       settings_(settings),
       options_(options),
       claim_(what),
+      call_(call),
       wake_(wake),
       generation_(p.status().generation),
       blocker_watch_(wake),
@@ -90,7 +92,7 @@ task<bool> priority_attempt::advance() {
 }
 
 task<> priority_attempt::enter() {
-    error_code ec = co_await node_.make(claim_, options_.identity);
+    error_code ec = co_await node_.make(claim_, options_.identity, call_);
     if (!ec && node_.spent())
         ec = errc::sequence_exhausted;
     if (ec)
@@ -115,6 +117,9 @@ task<bool> priority_attempt::look() {
         record_ec = co_await record;
     error_code parent_ec = co_await parent;
     error_code ec = co_await children;
+    // They may have been answered only after an outage: nothing is done for a call that is over.
+    if (!call_.waiting())
+        co_return true;
     if (!record_ec && record.record.ephemeral_owner == port_.status().session_id) {
         granted(record.record.czxid);
         co_return true;
@@ -150,6 +155,7 @@ task<bool> priority_attempt::look() {
 /// Before any contender waits for another: all must use the same order.
 task<> priority_attempt::write_ageing(std::int32_t version) {
     request set(port_, op_code::set, settings_.parent, generation_);
+    set.only_for(&call_);
     set.data = std::to_string(options_.ageing);
     set.version = version;
     error_code ec = co_await set;
@@ -193,6 +199,7 @@ task<> priority_attempt::ask(std::int32_t version) {
     steps.set(settings_.parent, std::to_string(options_.ageing), version);
     steps.create(node_.record(), options_.identity, settings_.ephemeral());
     request multi(port_, steps, generation_);
+    multi.only_for(&call_);
     record_.asked = true;
     error_code ec = co_await multi;
     if (!ec && multi.results.size() == multi.steps.size() && multi.results[1].stat.mzxid > 0) {

@@ -39,7 +39,7 @@ private:
     std::map<std::string, turn> turns_;
 };
 
-/// An attempt to acquire a priority lock. The driver calls `advance` until it is over or cancelled,
+/// An attempt to acquire a priority lock, for a user's call. The driver calls `advance` until it is over or cancelled,
 /// then `leave`. Each step reads the state at the server, regardless of what caused it.
 class priority_attempt {
 public:
@@ -47,6 +47,7 @@ public:
                      const contention_settings& settings,
                      const priority_lock_options& options,
                      const acquire_request& what,
+                     const interest& call,
                      signal& wake);
     priority_attempt(const priority_attempt&) = delete;
     priority_attempt& operator=(const priority_attempt&) = delete;
@@ -86,6 +87,7 @@ private:
     const contention_settings& settings_;
     const priority_lock_options& options_;
     const acquire_request claim_;
+    const interest& call_;
     signal& wake_;
     const std::uint64_t generation_;
     watch_signal blocker_watch_;

@@ -66,7 +66,7 @@ task<> acquire_ranked(port& p,
     if (p.status().state == session_state::closed)
         call.fail(errc::closed);
     co_await session_alive(p, wake, call);
-    priority_attempt attempt(p, lock->settings(), lock->options(), what, wake);
+    priority_attempt attempt(p, lock->settings(), lock->options(), what, call.users_call(), wake);
     while (!call.over() && !attempt.over()) {
         bool settled = co_await attempt.advance();
         if (settled && !call.over() && !attempt.over())

@@ -21,14 +21,15 @@ bool ranked_node::spent() const {
     return parsed && sequence_spent(parsed->sequence);
 }
 
-task<error_code> ranked_node::make(acquire_request what, std::string data) {
-    return perhaps_ ? find() : create(what, std::move(data));
+task<error_code> ranked_node::make(acquire_request what, std::string data, const interest& call) {
+    return perhaps_ ? find() : create(what, std::move(data), call);
 }
 
-task<error_code> ranked_node::create(acquire_request what, std::string data) {
+task<error_code> ranked_node::create(acquire_request what, std::string data, const interest& call) {
     // A new guid for each attempt, so that nodes of earlier ones are not mistaken for it.
     stem_ = format_ranked(port_.new_guid(), what.kind, what.weight);
     request create(port_, op_code::create, at(stem_), generation_);
+    create.only_for(&call);
     create.mode = create_mode::ephemeral_sequential;
     create.data = std::move(data);
     create.entries = settings_.entries;

@@ -30,15 +30,15 @@ public:
     /// Whether it is in no order with others: see `sequence_spent`.
     bool spent() const;
 
-    /// Creates it, or looks whether it was created.
+    /// Creates it, unless the call is over before, or looks whether it was created.
     /// @return a permanent error
-    task<error_code> make(acquire_request what, std::string data);
+    task<error_code> make(acquire_request what, std::string data, const interest& call);
 
     /// Looks for it, if it may exist.
     task<> find_out();
 
 private:
-    task<error_code> create(acquire_request what, std::string data);
+    task<error_code> create(acquire_request what, std::string data, const interest& call);
     task<error_code> find();
 
     port& port_;
