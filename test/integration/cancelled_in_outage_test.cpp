@@ -5,6 +5,7 @@
 #include <corozk/recipe/lock.hpp>
 #include <corozk/recipe/priority_lock.hpp>
 #include <corozk/recipe/queue.hpp>
+#include <corozk/recipe/semaphore.hpp>
 
 #include <map>
 
@@ -85,7 +86,9 @@ TEST_CASE("what is cancelled in an outage is not sent after it") {
             decided.coordinator->clean_up(true, cleaning.handler());
             pending_result<> finishing;
             decided.mine.finish(finishing.handler());
-            // At a path that is not there yet.
+            // At paths that are not there yet.
+            pending_result<ownership> permitting;
+            semaphore(zk, path + "/semaphore", 2).acquire(1, permitting.handler());
             pending_result<ownership> locking;
             priority_lock(zk, path + "/priority-lock").acquire(1, locking.handler());
             committing.cancel(type);
@@ -97,6 +100,7 @@ TEST_CASE("what is cancelled in an outage is not sent after it") {
             aborting.cancel(type);
             cleaning.cancel(type);
             finishing.cancel(type);
+            permitting.cancel(type);
             locking.cancel(type);
             const error_code aborted = boost::asio::error::operation_aborted;
             CHECK(co_await finished(committing) == aborted);
@@ -108,6 +112,7 @@ TEST_CASE("what is cancelled in an outage is not sent after it") {
             CHECK(co_await finished(aborting) == aborted);
             CHECK(co_await finished(cleaning) == aborted);
             CHECK(co_await finished(finishing) == aborted);
+            CHECK(co_await finished(permitting) == aborted);
             CHECK(co_await finished(locking) == aborted);
             co_await accept_again(proxy, zk);
             co_await settle(zk);

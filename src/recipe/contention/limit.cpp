@@ -34,11 +34,13 @@ task<error_code> settle_limit(port& p,
                               contention_settings settings,
                               std::int32_t wanted,
                               watch_node* watch,
-                              known_limit* limit) {
+                              known_limit* limit,
+                              const interest* call) {
     // The version that a set with unknown outcome has made, if it was applied.
     std::optional<std::int64_t> doubted;
     for (;;) {
         request get(p, op_code::get, settings.parent);
+        get.only_for(call);
         if (watch)
             get.attach(*watch);
         error_code ec;
@@ -47,7 +49,8 @@ task<error_code> settle_limit(port& p,
         else
             ec = co_await behind_sync(p, get);  // not written if it is already the same
         if (ec == zk_errc::no_node) {
-            ec = co_await ensure_path(p, settings.parent, settings.entries, settings.parent_mode);
+            ec = co_await ensure_path(
+                p, settings.parent, settings.entries, settings.parent_mode, call);
             if (!ec)
                 continue;
         }
@@ -68,6 +71,7 @@ task<error_code> settle_limit(port& p,
             co_return error_code();
         }
         request set(p, op_code::set, settings.parent);
+        set.only_for(call);
         set.data = std::to_string(wanted);
         set.version = get.record.version;
         ec = co_await set;
@@ -86,12 +90,13 @@ task<error_code> settle_limit(port& p,
 task<error_code> find_limit(port& p,
                             const contention_settings& settings,
                             watch_node* watch,
-                            known_limit& limit) {
-    return settle_limit(p, settings, settings.initial_limit, watch, &limit);
+                            known_limit& limit,
+                            const interest* call) {
+    return settle_limit(p, settings, settings.initial_limit, watch, &limit, call);
 }
 
 task<error_code> change_limit(port& p, const contention_settings& settings, std::int32_t limit) {
-    return settle_limit(p, settings, limit, nullptr, nullptr);
+    return settle_limit(p, settings, limit, nullptr, nullptr, nullptr);
 }
 
 }  // namespace corozk::detail

@@ -158,7 +158,7 @@ private:
         if (request.deadline != time_point::max())
             s.start_timer(*waiting, request.deadline);
         known_limit limit;
-        error_code ec = co_await find_limit(s, self->settings(), nullptr, limit);
+        error_code ec = co_await find_limit(s, self->settings(), nullptr, limit, &waiting->call);
         waiting->cancel();
         if (!ec && !self->compared_ && limit.value != self->limit_)
             ec = errc::limit_mismatch;
