@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "recipe/configuration/core.hpp"
 #include "recipe/configuration/rule.hpp"
+#include "scripted_port.hpp"
 #include <corozk/recipe/configuration.hpp>
 
 #include <catch2/catch.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
 
 namespace corozk::testing::configuration_test {
 
@@ -89,6 +95,128 @@ TEST_CASE("outdated configuration versions") {
     // Whatever the server lists, each version counts once.
     versions = {"0000000002-b", "0000000001-a", "0000000002-c", "0000000002-b"};
     CHECK(outdated_versions(versions, "", {}, 2) == names{"0000000001-a"});
+}
+
+namespace {
+
+void expect(scripted_port& p, const std::string& question, error_code ec = {}) {
+    REQUIRE(p.asked() == question);
+    p.answer(ec);
+}
+
+void read_state(scripted_port& p, std::string data, std::int64_t mzxid) {
+    REQUIRE(p.asked() == "get /c");
+    p.front().answer = std::move(data);
+    p.front().record.mzxid = mzxid;
+    p.answer();
+}
+
+}  // namespace
+
+TEST_CASE("configuration: what a lost publish has done is not read where it may not be yet") {
+    scripted_port p;
+    auto writer = std::make_shared<configuration_writer>(p, "/c", acl());
+    std::optional<error_code> published;
+    writer->publish("new", [&published](error_code ec) { published = ec; });
+    read_state(p, "old", 5);
+    SECTION("nothing is in doubt: a server without a quorum refuses") {
+        p.set_state(session_state::read_only, 2);
+        expect(p, "set /c", zk_errc::not_read_only);
+        CHECK(published == make_error_code(zk_errc::not_read_only));
+    }
+    SECTION("in doubt") {
+        expect(p, "set /c", zk_errc::connection_loss);
+        SECTION("the next session's server catches up") {
+            p.set_state(session_state::connected, 2);
+        }
+        SECTION("one without a quorum cannot") {
+            p.set_state(session_state::read_only, 2);
+            expect(p, "sync /c", zk_errc::not_read_only);
+            read_state(p, "new", 4);  // long ago
+            CHECK(p.asked().empty());
+            CHECK_FALSE(published);
+            p.set_state(session_state::connected, 2);
+        }
+        SECTION("nor does it write") {
+            expect(p, "sync /c");
+            read_state(p, "old", 5);
+            p.set_state(session_state::read_only, 2);
+            expect(p, "set /c", zk_errc::not_read_only);
+            CHECK(p.asked().empty());
+            CHECK_FALSE(published);
+            p.set_state(session_state::connected, 2);
+        }
+        expect(p, "sync /c");
+        read_state(p, "old", 5);
+        expect(p, "set /c");
+        CHECK(published == error_code());
+    }
+    CHECK(p.asked().empty());
+}
+
+TEST_CASE("configuration: a writer that gives up where there is no quorum takes its node with it") {
+    scripted_port p;
+    auto core = std::make_shared<configuration_core>(
+        p, "/c", configuration_options(), configuration_layout::ready);
+    std::optional<error_code> published;
+    core->publish({{"a", "1"}}, [&published](error_code ec) { published = ec; });
+    REQUIRE(p.asked() == "commit ");
+    const std::string guid = p.front().steps.front().data;
+    p.answer();
+    expect(p, "children /c", zk_errc::no_auth);
+    auto look = [&](error_code synced) {
+        expect(p, "sync /c/writer", synced);
+        REQUIRE(p.asked() == "get /c/writer");
+        p.front().answer = guid;
+        p.answer();
+    };
+    p.set_state(session_state::read_only, 1);
+    SECTION("to the look") {
+        look(zk_errc::not_read_only);
+    }
+    SECTION("to the delete") {
+        look({});
+        expect(p, "commit ", zk_errc::not_read_only);
+    }
+    CHECK(p.asked().empty());
+    CHECK_FALSE(published);
+    p.set_state(session_state::connected, 1);
+    look({});
+    REQUIRE(p.asked() == "commit ");
+    CHECK(p.front().steps.size() == 2);  // it restores `ready`
+    p.answer();
+    CHECK(published == make_error_code(zk_errc::no_auth));
+    CHECK(p.asked().empty());
+}
+
+TEST_CASE("configuration: a full quota is freed for the next version") {
+    scripted_port p;
+    configuration_options options;
+    options.keep = 0;
+    auto core =
+        std::make_shared<configuration_core>(p, "/c", options, configuration_layout::versioned);
+    std::optional<error_code> published;
+    core->publish({{"a", "1"}}, [&published](error_code ec) { published = ec; });
+    const std::string current = version_name(2, "b");
+    const std::string old = version_name(1, "a");
+    auto name_current = [&] {
+        REQUIRE(p.asked() == "get /c/current");
+        p.front().answer = current;
+        p.answer();
+    };
+    expect(p, "sync /c/current");
+    name_current();
+    expect(p, "commit ", zk_errc::quota_exceeded);
+    name_current();
+    REQUIRE(p.asked() == "children /c/versions");
+    p.front().names.push_back(current);
+    p.front().names.push_back(old);
+    p.answer();
+    expect(p, "exists /c/versions/" + old + "/.writer", zk_errc::no_node);
+    expect(p, "children /c/versions/" + old);
+    expect(p, "commit ");
+    CHECK(published == make_error_code(zk_errc::quota_exceeded));
+    CHECK(p.asked().empty());
 }
 
 }  // namespace corozk::testing::configuration_test

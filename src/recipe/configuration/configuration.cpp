@@ -33,9 +33,15 @@ task<error_code> configuration_writer::write(std::string data, const pending_cal
     std::int64_t seen = 0;  // the mzxid on which the attempt with unknown outcome was based
     for (;;) {
         request get(port_, op_code::get, path());
-        error_code ec = co_await get;
         const bool doubtful = attempts.doubtful();
-        if (retry(port_, doubtful ? until_closed : while_reachable).again(ec))
+        // An older state may look as if the attempt had been applied, or had not.
+        error_code ec = co_await behind_sync(port_, get, doubtful);
+        bool repeat = false;
+        if (doubtful)
+            repeat = co_await again_with_quorum(port_, attempts, ec);
+        else
+            repeat = retry(port_, while_reachable).again(ec);  // it leaves no doubt
+        if (repeat)
             continue;
         if (ec && ec != zk_errc::no_node)
             co_return doubtful ? make_error_code(zk_errc::connection_loss) : ec;
@@ -60,7 +66,7 @@ task<error_code> configuration_writer::write(std::string data, const pending_cal
             ec = co_await create_with_parents(port_, write);
         else
             ec = co_await write;
-        const bool again = attempts.again(ec);
+        const bool again = co_await again_with_quorum(port_, attempts, ec);
         bool moved =
             ec == zk_errc::bad_version || ec == zk_errc::node_exists || ec == zk_errc::no_node;
         if (!again && !moved)

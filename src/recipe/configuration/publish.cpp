@@ -55,6 +55,9 @@ task<> configuration_core::run_writer(std::shared_ptr<configuration_core> self,
         ec = co_await self->publish_ready(std::move(parts));
     } else {
         ec = co_await self->publish_versioned(std::move(parts));
+        // Not only after success, which would never come.
+        if (ec == zk_errc::quota_exceeded)
+            co_await self->remove_old();
     }
     // A published version becomes visible in this object.
     if (!ec && call.waiting())
@@ -255,6 +258,10 @@ task<> configuration_core::release_writer(ready_publication& mine) {
         error_code ec = co_await behind_sync(port_, get);
         retry attempts(port_, mine.generation);
         bool again = attempts.again(ec);
+        if (ec == zk_errc::not_read_only && port_.alive(mine.generation)) {
+            co_await quorum_back(port_);
+            continue;
+        }
         if (!ec && get.answer == mine.guid) {
             transaction steps;
             steps.erase(at(writer_name));
@@ -263,6 +270,10 @@ task<> configuration_core::release_writer(ready_publication& mine) {
             request multi(port_, steps, mine.generation);
             ec = co_await multi;
             again = attempts.again(ec);
+            if (ec == zk_errc::not_read_only && port_.alive(mine.generation)) {
+                co_await quorum_back(port_);
+                continue;
+            }
             if (ec && !again && mine.untouched) {
                 mine.untouched = false;  // another client has created `ready`, or not permitted
                 again = true;
