@@ -242,6 +242,30 @@ TEST_CASE("barrier: set in doubt, and the server of the next session lags behind
     });
 }
 
+TEST_CASE("barrier: set in doubt, and the next server has no quorum") {
+    with_proxy(
+        [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            barrier b(zk, path);
+            // The first create has been applied; to the next one there is another answer.
+            proxy.arm(at_op(op_code::create2), swallow_reply_and_cut());
+            bool refused = false;
+            proxy.edit(direction::to_client, [&](const frame_info& frame, std::string bytes) {
+                if (refused || frame.kind != frame_kind::reply || frame.op != op_code::create2 ||
+                    frame.error == 0)
+                    return bytes;
+                refused = true;
+                const std::string not_read_only("\xff\xff\xff\x89", 4);
+                return bytes.replace(16, 4, not_read_only);
+            });
+            bool ours = co_await b.set();
+            CHECK(ours);
+            CHECK(refused);
+            proxy.edit(direction::to_client, nullptr);
+        },
+        run_limit,
+        steady_session);
+}
+
 TEST_CASE("barrier: a waiter goes on waiting if the server of its next session lags behind") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         observer().plant(path);

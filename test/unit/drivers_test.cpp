@@ -187,8 +187,35 @@ TEST_CASE("guaranteed delete: repeated for as long as the session lives, and no 
         p.answer(zk_errc::no_auth);
         CHECK(run.error() == zk_errc::no_auth);
     }
+    SECTION("the server has no quorum: when there is one again") {
+        p.set_state(session_state::read_only, 1);
+        p.answer(zk_errc::not_read_only);
+        CHECK_FALSE(run.ended());
+        CHECK(p.asked().empty());
+        p.set_state(session_state::connected, 1);
+        REQUIRE(p.asked() == "erase /a");
+        p.answer();
+        CHECK(!run.error());
+    }
     REQUIRE(run.ended());
     CHECK(p.asked().empty());
+}
+
+TEST_CASE("late delete: looked for again when there is a quorum") {
+    scripted_port p;
+    p.use_service<detail::background_deleter>().erase_late("/l", "_c_1-", 1);
+    p.advance(20s);
+    for (bool read_only : {true, false}) {
+        p.set_state(read_only ? session_state::read_only : session_state::connected, 1);
+        REQUIRE(p.asked() == "sync /l");
+        p.answer(read_only ? make_error_code(zk_errc::not_read_only) : error_code());
+        REQUIRE(p.asked() == "children /l");
+        p.front().names.push_back("_c_1-lock-0000000007");
+        p.answer();
+        if (read_only)
+            CHECK(p.asked().empty());
+    }
+    CHECK(p.asked() == "erase /l/_c_1-lock-0000000007");
 }
 
 TEST_CASE("delete exactly one: after a lost answer another node of the name is left alone") {
@@ -213,9 +240,42 @@ TEST_CASE("delete exactly one: after a lost answer another node of the name is l
     SECTION("made again by another client: the first one was deleted") {
         exists(8);
     }
+    SECTION("a server without a quorum does not say: asked when there is one again") {
+        p.set_state(session_state::read_only, 2);
+        REQUIRE(p.asked() == "sync /a");
+        p.answer(zk_errc::not_read_only);
+        exists(7);
+        CHECK(p.asked().empty());
+        p.set_state(session_state::connected, 2);
+        exists(7);
+        REQUIRE(p.asked() == "erase /a");
+        p.set_state(session_state::read_only, 2);
+        p.answer(zk_errc::not_read_only);
+        CHECK(p.asked().empty());
+        p.set_state(session_state::connected, 2);
+        exists(8);
+    }
     REQUIRE(run.ended());
     CHECK(!run.error());
     CHECK(erased);
+    CHECK(p.asked().empty());
+}
+
+TEST_CASE("delete exactly one: a server without a quorum refuses, if nothing is in doubt") {
+    scripted_port p;
+    p.set_state(session_state::read_only, 1);
+    bool erased = false;
+    driven run(p, detail::erase_one(p, nullptr, "/a", erased));
+    // A look that is lost leaves no doubt.
+    for (error_code ec : {zk_errc::connection_loss, zk_errc::not_read_only}) {
+        REQUIRE(p.asked() == "sync /a");
+        p.answer(ec);
+        REQUIRE(p.asked() == "exists /a");
+        p.answer();
+    }
+    REQUIRE(run.ended());
+    CHECK(run.error() == zk_errc::not_read_only);
+    CHECK_FALSE(erased);
     CHECK(p.asked().empty());
 }
 
@@ -464,10 +524,14 @@ TEST_CASE("release request: in doubt its outcome is determined, whatever the out
         REQUIRE(p.asked() == "set " + node);
         p.answer(zk_errc::connection_loss);
         for (error_code ec : outage) {
+            REQUIRE(p.asked() == "sync " + node);
+            p.answer(ec);
             REQUIRE(p.asked() == "get " + node);
             p.answer(ec);
             CHECK_FALSE(result);
         }
+        REQUIRE(p.asked() == "sync " + node);
+        p.answer();
         REQUIRE(p.asked() == "get " + node);
         p.front().record.version = 1;
         p.front().answer = "release";

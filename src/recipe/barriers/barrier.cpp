@@ -107,12 +107,15 @@ task<> set_driver(std::shared_ptr<barrier_impl> self, any_handler<void(error_cod
             if (ours && self->options.bound_to_session &&
                 look.record.ephemeral_owner != p.status().session_id) {
                 ec = co_await replace_node(*self, guid, look.record.version);
-                if (ec == zk_errc::no_node || ec == zk_errc::bad_version || attempts.again(ec))
+                const bool again = co_await again_with_quorum(p, attempts, ec);
+                if (again || ec == zk_errc::no_node || ec == zk_errc::bad_version)
                     continue;
             }
             call.complete(ec, ours && !ec);
-        } else if (!attempts.again(ec)) {
-            call.complete(ec == zk_errc::node_exists ? error_code() : ec, !ec);
+        } else {
+            const bool again = co_await again_with_quorum(p, attempts, ec);
+            if (!again)
+                call.complete(ec == zk_errc::node_exists ? error_code() : ec, !ec);
         }
     }
 }

@@ -27,6 +27,10 @@ task<error_code> list_all(port& p, std::string parent, std::uint64_t generation,
         error_code ec = co_await behind_sync(p, listing);
         if (retry(p, generation).again(ec))
             continue;
+        if (ec == zk_errc::not_read_only && p.alive(generation)) {
+            co_await quorum_back(p);
+            continue;
+        }
         names = std::move(listing.names);
         co_return ec;
     }
@@ -40,8 +44,11 @@ task<error_code> delete_reliably(port& p, std::string path, std::uint64_t genera
         error_code ec = co_await erase;
         if (!ec || ec == zk_errc::no_node)
             co_return error_code();
-        if (!retry(p, generation).again(ec))
+        if (retry(p, generation).again(ec))
+            continue;
+        if (ec != zk_errc::not_read_only || !p.alive(generation))
             co_return ec;
+        co_await quorum_back(p);
     }
 }
 
@@ -53,37 +60,37 @@ task<> delete_or_report(port& p, std::string path, std::uint64_t generation) {
 
 task<error_code> erase_one(port& p, const interest* call, std::string path, bool& erased) {
     std::optional<std::int64_t> meant;
-    bool doubtful = false;
+    retry attempts(p);
     erased = false;
     for (;;) {
         // The server may lag behind and not have the node yet.
         request look(p, op_code::exists, path);
         look.only_for(call);
         error_code ec = co_await behind_sync(p, look);
-        if (retry(p).again(ec))
+        retry looking = attempts;  // it leaves no doubt
+        const bool look_once_more = co_await again_with_quorum(p, looking, ec);
+        if (look_once_more)
             continue;
         if (ec == zk_errc::no_node) {
             // After a lost response: deleted by this client or another one.
-            erased = doubtful;
+            erased = attempts.doubtful();
             co_return error_code();
         }
         if (ec)
             co_return ec;
         // Another one of that name: the first was deleted, by this client or another one.
         if (meant.value_or(look.record.czxid) != look.record.czxid) {
-            erased = doubtful;
+            erased = attempts.doubtful();
             co_return error_code();
         }
         meant = look.record.czxid;
         request erase(p, op_code::erase, path);
         erase.only_for(call);
         ec = co_await erase;
-        retry attempt(p);
-        if (attempt.again(ec)) {
-            doubtful = doubtful || attempt.doubtful();
+        const bool again = co_await again_with_quorum(p, attempts, ec);
+        if (again)
             continue;
-        }
-        erased = !ec || doubtful;
+        erased = !ec || attempts.doubtful();
         co_return ec == zk_errc::no_node ? error_code() : ec;
     }
 }

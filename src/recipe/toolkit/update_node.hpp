@@ -34,12 +34,15 @@ task<error_code> update_node(port& p,
     for (;;) {
         request read(p, op_code::get, path, attempts.generation());
         error_code ec;
-        if (how.synced)
+        // While in doubt, an older state may look as if the write had been applied, or had not.
+        if (how.synced || attempts.doubtful())
             ec = co_await behind_sync(p, read);
         else
             ec = co_await read_forward(p, read);
-        if (retry(attempts).again(ec))
-            continue;  // it leaves no doubt
+        retry reading = attempts;  // it leaves no doubt
+        const bool read_again = co_await again_with_quorum(p, reading, ec);
+        if (read_again)
+            continue;
         std::optional<std::string> data;
         if (!ec)
             ec = decide(read, data);
@@ -55,7 +58,10 @@ task<error_code> update_node(port& p,
         ec = co_await set;
         if (fault_of(ec) == fault::unknown)
             doubted = read.record;
-        if (ec != zk_errc::bad_version && !attempts.again(ec))
+        if (ec == zk_errc::bad_version)
+            continue;
+        const bool again = co_await again_with_quorum(p, attempts, ec);
+        if (!again)
             co_return ec;
     }
 }
@@ -80,7 +86,8 @@ task<error_code> write_node(port& p,
         create.data = data;
         create.entries = entries;
         error_code ec = co_await create_with_parents(p, create);
-        if (attempts.again(ec))
+        const bool again = co_await again_with_quorum(p, attempts, ec);
+        if (again)
             continue;
         if (ec == zk_errc::node_exists)
             ec = co_await update_node(p, path, attempts, how, decide);
