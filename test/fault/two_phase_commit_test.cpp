@@ -234,4 +234,35 @@ TEST_CASE("two-phase commit: the server killed and restarted between the votes")
     run_to_idle(context);
 }
 
+TEST_CASE("two-phase commit: finished in doubt, and the next server has no quorum") {
+    with_proxy(
+        [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            commit_coordinator c(zk, path);
+            co_await c.begin(alone, "");
+            commit_site mine(zk, path, "mine");
+            co_await mine.join();
+            co_await mine.vote(commit_vote::abort);
+            // The first request has been applied; to the next one there is another answer.
+            proxy.arm(at_op(op_code::multi), swallow_reply_and_cut());
+            bool again = false;
+            int answers = 0;
+            proxy.edit(direction::to_client, [&](const frame_info& frame, std::string bytes) {
+                again = again || frame.kind == frame_kind::connect;
+                if (!again || frame.kind != frame_kind::reply || frame.op != op_code::multi ||
+                    answers++ > 0)
+                    return bytes;
+                const std::string not_read_only("\xff\xff\xff\x89", 4);
+                return bytes.replace(16, 4, not_read_only);
+            });
+            auto [ec] = co_await mine.finish(as_tuple());
+            CHECK(!ec);
+            CHECK(answers > 1);
+            proxy.edit(direction::to_client, nullptr);
+            CHECK(observer().exists(path + "/done-mine"));
+            CHECK_FALSE(observer().exists(path + "/site-mine"));
+        },
+        run_limit,
+        steady_session);
+}
+
 }  // namespace corozk::testing::two_phase_commit_test

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/two_phase_commit/decision.hpp"
 #include "recipe/two_phase_commit/rule.hpp"
+#include "recipe/two_phase_commit/votes.hpp"
+#include "scripted_port.hpp"
+#include "session/watch_registry.hpp"
 
 #include <catch2/catch.hpp>
+
+#include <optional>
+#include <string>
 
 namespace corozk::testing::two_phase_commit_test {
 
@@ -183,6 +189,171 @@ TEST_CASE("two-phase commit: votes are due early enough to write the decision") 
     CHECK(over(1h) == 1h);
     CHECK(due(1h) == 1h - 1s);
     CHECK(decision_times(time_limit::for_ever(), begin).votes_due == no_deadline);
+}
+
+namespace {
+
+this_transaction known_transaction() {
+    commit_header header;
+    header.guid = some_guid;
+    this_transaction mine("/tx", acl());
+    mine.is(header);
+    return mine;
+}
+
+/// What a driver has come to.
+struct verdict {
+    std::optional<error_code> ec;
+    outcome_slot outcome;
+};
+
+task<> abort_for(port& p, const this_transaction& mine, const interest* call, verdict& found) {
+    found.ec = co_await write_abort(p, mine, "enough", found.outcome, call);
+}
+
+/// As in a `decide`.
+task<> tally(port& p, const this_transaction& mine, verdict& found) {
+    recipe_core core(p, "two-phase commit", "/tx");
+    signal wake(p);
+    outcome_call call(
+        core, [](error_code, commit_outcome) {}, wake);
+    alarm due(p, wake);
+    session_signal states(p, wake);
+    vote_tally votes(p, mine, {"a"}, nullptr, wake);
+    found.ec = co_await votes.run(call, due, found.outcome);
+}
+
+/// As in a `vote` of a site whose session has ended since.
+task<> await(port& p, const this_transaction& mine, verdict& found) {
+    recipe_core core(p, "two-phase commit", "/tx");
+    signal wake(p);
+    outcome_call call(
+        core, [](error_code, commit_outcome) {}, wake);
+    alarm due(p, wake);
+    session_signal states(p, wake);
+    own_site own("a");
+    own.has_node = true;
+    own.generation = 1;
+    found.ec = co_await await_decision(p, mine, &own, wake, call, due, found.outcome);
+}
+
+void expect(scripted_port& p, const std::string& question, error_code ec = {}) {
+    REQUIRE(p.asked() == question);
+    p.answer(ec);
+}
+
+}  // namespace
+
+TEST_CASE("two-phase commit: an abort waits for the quorum if nobody else can make it") {
+    scripted_port p;
+    const this_transaction mine = known_transaction();
+    verdict found;
+    auto without_quorum = [&] {
+        p.set_state(session_state::read_only, 2);
+        expect(p, "commit /tx", zk_errc::not_read_only);
+        CHECK(p.asked().empty());
+        CHECK_FALSE(found.ec);
+        p.set_state(session_state::connected, 2);
+    };
+    SECTION("of a site, or a decider") {
+        p.spawn(abort_for(p, mine, nullptr, found));
+        without_quorum();
+        expect(p, "commit /tx");
+        CHECK(found.ec == error_code());
+    }
+    SECTION("also to read the decision of another one") {
+        p.spawn(abort_for(p, mine, nullptr, found));
+        expect(p, "commit /tx", zk_errc::node_exists);
+        p.set_state(session_state::read_only, 2);
+        expect(p, "sync /tx/decision", zk_errc::not_read_only);
+        expect(p, "get /tx/decision", zk_errc::no_node);
+        CHECK(p.asked().empty());
+        CHECK_FALSE(found.ec);
+        p.set_state(session_state::connected, 2);
+        expect(p, "commit /tx", zk_errc::no_node);
+        CHECK(found.ec == make_error_code(zk_errc::no_node));
+    }
+    SECTION("of the user") {
+        user_call<> call(p, [](error_code) {});
+        p.spawn(abort_for(p, mine, &call, found));
+        SECTION("nothing is in doubt: refused") {
+            p.set_state(session_state::read_only, 2);
+            expect(p, "commit /tx", zk_errc::not_read_only);
+            CHECK(found.ec == make_error_code(zk_errc::not_read_only));
+        }
+        SECTION("in doubt") {
+            expect(p, "commit /tx", zk_errc::connection_loss);
+            without_quorum();
+            expect(p, "commit /tx");
+            CHECK(found.ec == error_code());
+        }
+    }
+    CHECK(p.asked().empty());
+}
+
+TEST_CASE("two-phase commit: a site that has voted waits for the quorum") {
+    scripted_port p;
+    const this_transaction mine = known_transaction();
+    verdict found;
+    p.set_state(session_state::read_only, 2);
+    p.spawn(await(p, mine, found));
+    expect(p, "get /tx/decision", zk_errc::no_node);
+    expect(p, "exists /tx/decision", zk_errc::no_node);
+    expect(p, "commit /tx", zk_errc::not_read_only);
+    CHECK(p.asked().empty());
+    CHECK_FALSE(found.ec);
+    p.set_state(session_state::connected, 2);
+    expect(p, "commit /tx");
+    CHECK(found.ec == error_code());
+    CHECK(found.outcome);
+    CHECK(p.asked().empty());
+}
+
+TEST_CASE("two-phase commit: what a server without a quorum does not have has not died") {
+    scripted_port p;
+    watch_registry watches;
+    const this_transaction mine = known_transaction();
+    verdict found;
+    auto vote = [&](const std::string& data) {
+        REQUIRE(p.asked() == "get /tx/site-a");
+        p.front().record.czxid = 7;
+        p.front().answer = data;
+        watches.armed(watch_kind::data, "/tx/site-a", 1, p.front().watcher());
+        p.answer();
+    };
+    auto undecided = [&] {
+        expect(p, "get /tx/decision", zk_errc::no_node);
+        expect(p, "exists /tx/decision", zk_errc::no_node);
+    };
+    p.spawn(tally(p, mine, found));
+    undecided();
+    vote("");
+    REQUIRE(p.asked() == "exists " + mine.identity);
+    watches.armed(watch_kind::data, mine.identity, 1, p.front().watcher());
+    p.answer();
+    CHECK(p.asked().empty());
+    watches.drop_all(zk_errc::session_expired);
+    p.set_state(session_state::read_only, 2);
+    undecided();
+    CHECK(p.asked().empty());
+    p.set_state(session_state::connected, 2);
+    undecided();
+    expect(p, "sync /tx");
+    vote("commit");
+    REQUIRE(p.asked() == "commit /tx");
+    p.answer(zk_errc::connection_loss);
+    undecided();
+    vote("commit");
+    // Whether the lost one was written, only a quorum says.
+    expect(p, "commit /tx", zk_errc::not_read_only);
+    CHECK_FALSE(found.ec);
+    undecided();
+    vote("commit");
+    expect(p, "commit /tx");
+    CHECK(found.ec == error_code());
+    REQUIRE(found.outcome);
+    CHECK(found.outcome->committed);
+    CHECK(p.asked().empty());
 }
 
 }  // namespace corozk::testing::two_phase_commit_test

@@ -28,12 +28,16 @@ task<error_code> read_header(port& p,
     co_return ec || found ? ec : make_error_code(errc::foreign_data);
 }
 
-task<error_code> learn_identity(port& p, this_transaction& mine) {
+task<error_code> learn_identity(port& p, this_transaction& mine, bool with_quorum) {
     while (!mine.is_known()) {
         std::optional<commit_header> header;
         error_code ec = co_await read_header(p, mine.path, header);
         if (retry(p).again(ec))
             continue;
+        if (with_quorum && ec == zk_errc::not_read_only) {
+            co_await quorum_back(p);
+            continue;
+        }
         if (ec)
             co_return ec;
         mine.is(*header);
@@ -119,21 +123,28 @@ task<error_code> write_abort(port& p,
                              outcome_slot& outcome,
                              const interest* call) {
     commit_outcome wish(false, std::move(reason));
+    retry attempts(p);
     for (;;) {
         transaction steps = mine.steps();
         steps.create(decision_node(mine.path), format_decision(wish, mine.guid), mine.how());
         request create(p, steps, 0, mine.path);
         create.only_for(call);
         error_code ec = co_await create;
-        if (retry(p).again(ec))
+        const bool again = co_await again_with_quorum(p, attempts, ec);
+        if (again)
             continue;  // if it was written by this client, the next read shows that
         if (!ec) {
             outcome = wish;
             co_return ec;
         }
-        if (ec != zk_errc::node_exists)
+        if (ec == zk_errc::node_exists)
+            ec = co_await look_for_decision(p, mine, nullptr, outcome);
+        else if (ec != zk_errc::not_read_only)
             co_return ec;
-        ec = co_await look_for_decision(p, mine, nullptr, outcome);
+        if (ec == zk_errc::not_read_only && (!call || attempts.doubtful())) {
+            co_await quorum_back(p);
+            continue;
+        }
         // It is deleted only together with the transaction.
         if (!ec && !outcome)
             ec = zk_errc::no_node;
@@ -158,18 +169,28 @@ task<error_code> await_decision(port& p,
     watch_signal watch(wake);
     watch_signal transaction_watch(wake);
     error_code ec;
+    // A site, whose vote may count, waits for a server that can catch up.
+    auto until_quorum = [own, &ec] {
+        const bool waits = own && ec == zk_errc::not_read_only;
+        if (waits)
+            ec = error_code();
+        return waits;
+    };
     while (!outcome && !call.over() && !due.rang()) {
         ec = co_await look_for_decision(p, mine, &watch, outcome);
+        bool waits = until_quorum();
         if (ec || outcome || call.over())
             break;
         if (own && own->is_dead(p)) {
             ec = co_await abort_as_dead(p, mine, *own, outcome);
             break;
         }
-        ec = co_await watch_transaction(p, mine, transaction_watch);
+        if (!waits)
+            ec = co_await watch_transaction(p, mine, transaction_watch);
+        waits = until_quorum() || waits;
         if (ec)
             break;
-        if (!call.over() && !due.rang() && transaction_watch.armed())
+        if (!call.over() && !due.rang() && (waits || transaction_watch.armed()))
             co_await wake.wait();
     }
     forget_watch(p, watch, watch_kind::exists, decision_node(mine.path));

@@ -103,7 +103,8 @@ protected:
 task<error_code> read_header(port& p, const std::string& path, std::optional<commit_header>& found);
 
 /// Determines the present transaction, unless it is already known.
-task<error_code> learn_identity(port& p, this_transaction& mine);
+/// @param with_quorum  waits for a server that has one
+task<error_code> learn_identity(port& p, this_transaction& mine, bool with_quorum = false);
 
 /// After a node of the transaction was found missing or to belong to another one.
 /// @return `no_node` if the transaction is over; otherwise `foreign_data`: another client has
@@ -124,7 +125,8 @@ task<error_code> look_for_decision(port& p,
 task<error_code> watch_transaction(port& p, const this_transaction& mine, watch_signal& watch);
 
 /// Aborts, unless it has been decided.
-/// @param call  if there is one: nothing is sent once it is over
+/// @param call  if there is one: nothing is sent once it is over, and a server without a quorum is an
+/// error; otherwise waits for one that has it
 task<error_code> write_abort(port& p,
                              const this_transaction& mine,
                              std::string reason,

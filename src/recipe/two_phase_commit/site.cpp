@@ -20,8 +20,11 @@ task<> erase_of_site(port& p, transaction erasures, std::uint64_t generation) {
     for (;;) {
         request erase(p, erasures, generation);
         error_code ec = co_await erase;
-        if (!retry(p, generation).again(ec))
+        if (retry(p, generation).again(ec))
+            continue;
+        if (ec != zk_errc::not_read_only || !p.alive(generation))
             co_return;
+        co_await quorum_back(p);
     }
 }
 
@@ -301,7 +304,8 @@ task<error_code> vote_steps(commit_site_impl& self,
             co_return ec;
     } else {
         // Without READ permission the server would never send the event of the decision.
-        error_code ec = co_await learn_identity(p, mine);
+        const bool with_quorum = true;
+        error_code ec = co_await learn_identity(p, mine, with_quorum);
         if (ec)
             co_return ec;
     }
@@ -372,7 +376,8 @@ task<> finish_driver(site_ptr self, any_handler<void(error_code)> handler) {
         request create(p, steps, 0, self->path());
         create.only_for(&call.users_call());
         error_code ec = co_await create;
-        if (attempts.again(ec))
+        const bool again = co_await again_with_quorum(p, attempts, ec);
+        if (again)
             continue;
         // It may have been created, and cleaned up since.
         bool gone = attempts.doubtful() && ec == zk_errc::no_node;

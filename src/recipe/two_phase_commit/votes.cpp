@@ -31,7 +31,7 @@ task<error_code> vote_tally::run(outcome_call& call, const alarm& due, outcome_s
     while (!ec && !outcome && (call.waiting() || due.rang())) {
         if (!decision_watch_.armed()) {
             ec = co_await look_for_decision(port_, mine_, &decision_watch_, outcome);
-            if (ec || outcome)
+            if (outcome || (ec && ec != zk_errc::not_read_only))
                 break;
         }
         if (due.rang()) {
@@ -42,6 +42,13 @@ task<error_code> vote_tally::run(outcome_call& call, const alarm& due, outcome_s
             ec = co_await abort_as_dead(port_, mine_, *own_, outcome);
             break;
         }
+        // A server without a quorum cannot catch up: nothing follows from what it does not have.
+        if (ec || !port_.connected()) {
+            ec = error_code();
+            if (call.waiting())
+                co_await wake_.wait();
+            continue;
+        }
         bool again = false;
         ec = co_await read_votes(again);
         if (ec || again || !call.waiting())
@@ -49,6 +56,8 @@ task<error_code> vote_tally::run(outcome_call& call, const alarm& due, outcome_s
         outcome_slot verdict = decide_commit(sites_, states_);
         if (!verdict) {
             ec = co_await watch_transaction(port_, mine_, transaction_watch_);
+            if (ec == zk_errc::not_read_only)
+                ec = error_code();
             if (!ec && !due.rang() && transaction_watch_.armed())
                 co_await wake_.wait();
         } else if (verdict->committed) {
@@ -68,6 +77,11 @@ task<error_code> vote_tally::read_votes(bool& again) {
     again = retry(port_).again(synced);
     if (synced)
         co_return again ? error_code() : synced;
+    // One without a quorum, of a later session, has not caught up.
+    const std::uint64_t generation = port_.status().generation;
+    again = !port_.connected();
+    if (again)
+        co_return error_code();
     std::map<std::size_t, request> reads;
     for (std::size_t i = 0; i < sites_.size(); ++i) {
         vote& v = votes_[i];
@@ -75,7 +89,8 @@ task<error_code> vote_tally::read_votes(bool& again) {
             continue;
         if (states_[i] == site_state::dead)
             continue;
-        request& read = reads.try_emplace(i, port_, op_code::get, node_of(i)).first->second;
+        request& read =
+            reads.try_emplace(i, port_, op_code::get, node_of(i), generation).first->second;
         read.attach(v.data_watch);
         read.send();
     }
@@ -92,8 +107,8 @@ task<error_code> vote_tally::read_votes(bool& again) {
         } else if (ec == zk_errc::no_node && v.czxid != 0) {
             states_[i] = site_state::dead;
         } else if (ec == zk_errc::no_node) {
-            request& exists =
-                missing.try_emplace(i, port_, op_code::exists, node_of(i)).first->second;
+            request& exists = missing.try_emplace(i, port_, op_code::exists, node_of(i), generation)
+                                  .first->second;
             exists.attach(v.missing_watch);
             exists.send();
         } else if (ec) {
@@ -110,7 +125,7 @@ task<error_code> vote_tally::read_votes(bool& again) {
         error_code ec = co_await exists;
         if (ec == zk_errc::no_node) {
             if (!problem)
-                problem = co_await look_for_traces(i, again);
+                problem = co_await look_for_traces(i, generation, again);
             continue;
         }
         forget_watch(port_, votes_[i].missing_watch, watch_kind::data, node_of(i));
@@ -122,9 +137,9 @@ task<error_code> vote_tally::read_votes(bool& again) {
 }
 
 /// The site's node does not exist: determines whether it has joined and died.
-task<error_code> vote_tally::look_for_traces(std::size_t i, bool& again) {
-    request joined(port_, op_code::exists, joined_node(mine_.path, sites_[i]));
-    request node(port_, op_code::exists, node_of(i));
+task<error_code> vote_tally::look_for_traces(std::size_t i, std::uint64_t generation, bool& again) {
+    request joined(port_, op_code::exists, joined_node(mine_.path, sites_[i]), generation);
+    request node(port_, op_code::exists, node_of(i), generation);
     // In this order, as a site that joins between the two requests has a node.
     joined.send();
     node.send();
@@ -158,7 +173,8 @@ task<error_code> vote_tally::write_commit(outcome_slot& outcome) {
         outcome = wish;
         co_return ec;
     }
-    if (retry(port_).again(ec) || ec == zk_errc::node_exists) {
+    // After `not_read_only`, an earlier one may still have been written.
+    if (retry(port_).again(ec) || ec == zk_errc::node_exists || ec == zk_errc::not_read_only) {
         forget_watch(port_, decision_watch_, watch_kind::exists, decision_node(mine_.path));
         co_return error_code();
     }
@@ -168,7 +184,8 @@ task<error_code> vote_tally::write_commit(outcome_slot& outcome) {
         ec = co_await behind_sync(port_, exists);
         for (vote& v : votes_)
             v.data_watch.disarm();
-        co_return retry(port_).again(ec) ? error_code() : ec;
+        const bool again = retry(port_).again(ec) || ec == zk_errc::not_read_only;
+        co_return again ? error_code() : ec;
     }
     co_return ec;
 }

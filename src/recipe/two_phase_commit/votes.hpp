@@ -35,7 +35,7 @@ private:
     };
 
     task<error_code> read_votes(bool& again);
-    task<error_code> look_for_traces(std::size_t i, bool& again);
+    task<error_code> look_for_traces(std::size_t i, std::uint64_t generation, bool& again);
     task<error_code> write_commit(outcome_slot& outcome);
     void forget();
 
