@@ -170,6 +170,9 @@ void service_discovery::start_register(const impl_ptr& impl,
         return;
     detail::port& p = impl->get_port();
     if (instance.type != service_type::dynamic) {
+        // Its node would displace the one that is kept, or be deleted instead of it.
+        if (impl->kept.find(*path) || impl->kept.releasing(*path))
+            return detail::refuse(impl, std::move(handler), errc::busy);
         p.spawn(detail::serve_for(impl,
                                   std::move(handler),
                                   limit,
