@@ -234,6 +234,112 @@ TEST_CASE("persistent node: a lease outlives its session, an ephemeral node does
     }
 }
 
+TEST_CASE("persistent node: a server without a quorum does not end the keeping") {
+    fixture f(create_mode::ephemeral);
+    f.ephemeral = true;
+    f.keep_it();
+    auto cannot_catch_up = [&f](const std::string& read) {
+        f.p.set_state(session_state::suspended, 1);
+        f.p.answer(zk_errc::connection_loss);
+        f.p.set_state(session_state::connected, 1);
+        REQUIRE(f.p.asked() == "sync /a");
+        f.p.set_state(session_state::read_only, 1);
+        f.p.answer(zk_errc::not_read_only);
+        f.answer(read);
+        CHECK(f.p.asked().empty());
+        f.p.set_state(session_state::connected, 1);
+        REQUIRE(f.p.asked() == "sync /a");
+        f.p.answer();
+        f.answer(read);
+    };
+    SECTION("it is to be written") {
+        f.node->change("y", [&f](error_code ec) { f.answers.push_back(ec); });
+        f.p.advance(0s);
+        REQUIRE(f.p.asked() == "set /a");
+        cannot_catch_up("get /a");
+        CHECK(f.node->wanted());
+        f.answer("set /a");
+    }
+    SECTION("it is to be deleted") {
+        f.node->release([&f](error_code ec) { f.answers.push_back(ec); });
+        f.p.advance(0s);
+        REQUIRE(f.p.asked() == "erase /a");
+        cannot_catch_up("exists /a");
+        f.answer("erase /a");
+    }
+    REQUIRE(f.answers.size() == 2);
+    CHECK_FALSE(f.answers.back());
+}
+
+TEST_CASE("persistent node: who joins one that is being kept does not depend on the first") {
+    fixture f(create_mode::persistent);
+    std::vector<error_code> first;
+    std::vector<error_code> second;
+    auto keep = [&](time_limit limit) {
+        f.node->keep(
+            "x", true, [&](error_code ec) { first.push_back(ec); }, limit);
+    };
+    auto join = [&](time_limit limit) {
+        f.node->join(
+            "x", [&](error_code ec) { second.push_back(ec); }, limit);
+    };
+    SECTION("the first one is late") {
+        keep(1s);
+        join(time_limit::for_ever());
+        f.p.advance(1s);
+        CHECK(first == std::vector<error_code>{errc::deadline_exceeded});
+        CHECK(f.node->wanted());
+        f.answer("create /a");
+        f.answer("set /a");
+        f.answer("get /a");
+        CHECK(second == std::vector<error_code>{error_code()});
+        CHECK(f.node->wanted());
+    }
+    SECTION("the second one is late") {
+        keep(time_limit::for_ever());
+        join(1s);
+        f.p.advance(1s);
+        CHECK(second == std::vector<error_code>{errc::deadline_exceeded});
+        CHECK(f.node->wanted());
+        f.answer("create /a");
+        f.answer("set /a");
+        f.answer("get /a");
+        CHECK(first == std::vector<error_code>{error_code()});
+        CHECK(f.node->wanted());
+    }
+    SECTION("both are late: it is not kept") {
+        keep(1s);
+        join(2s);
+        f.p.advance(2s);
+        CHECK(first == std::vector<error_code>{errc::deadline_exceeded});
+        CHECK(second == std::vector<error_code>{errc::deadline_exceeded});
+        CHECK_FALSE(f.node->wanted());
+        f.answer("create /a");
+        f.answer("erase /a");
+    }
+    SECTION("one that only changes it ends with it") {
+        keep(1s);
+        f.node->change("y", [&](error_code ec) { second.push_back(ec); });
+        f.p.advance(1s);
+        CHECK_FALSE(f.node->wanted());
+        f.answer("create /a");
+        f.answer("erase /a");
+        CHECK(second == std::vector<error_code>{errc::not_a_member});
+    }
+    SECTION("one that comes when it is kept already leaves it") {
+        keep(time_limit::for_ever());
+        f.answer("create /a");
+        f.answer("get /a");
+        CHECK(first == std::vector<error_code>{error_code()});
+        join(1s);
+        f.p.advance(1s);
+        CHECK(second == std::vector<error_code>{errc::deadline_exceeded});
+        CHECK(f.node->wanted());
+        f.answer("set /a");
+    }
+    CHECK(f.p.asked().empty());
+}
+
 TEST_CASE("persistent node: what is given up is not held, without a reason") {
     fixture f = with_ttl();
     f.keep_it();

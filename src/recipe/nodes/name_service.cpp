@@ -174,7 +174,7 @@ void name_service::start_register(const impl_ptr& impl,
     }
     if (ours) {
         if (impl->options.replace || ours->data() == value) {
-            ours->change(std::move(value), std::move(handler), limit);
+            ours->join(std::move(value), std::move(handler), limit);
         } else {
             detail::refuse(impl, std::move(handler), errc::already_exists);
         }

@@ -92,12 +92,29 @@ bool kept_node::releasing() const noexcept {
 }
 
 void kept_node::change(std::string data, handler h, time_limit limit) {
+    change_for(purpose::change, std::move(data), std::move(h), limit);
+}
+
+void kept_node::join(std::string data, handler h, time_limit limit) {
+    note_calls();
+    const purpose why = keeping() ? purpose::keep : purpose::change;
+    change_for(why, std::move(data), std::move(h), limit);
+}
+
+void kept_node::change_for(purpose why, std::string data, handler h, time_limit limit) {
     if (!wish_.wanted)
         return refuse(this, std::move(h), errc::not_a_member);
     wish_.data = std::move(data);
     ++wish_.revision;
-    calls_.emplace_back(*this, purpose::change, wish_.revision, std::move(h), limit);
+    calls_.emplace_back(*this, why, wish_.revision, std::move(h), limit);
     start();
+}
+
+/// Whether a `keep`, or one that has joined it, waits.
+bool kept_node::keeping() const noexcept {
+    return std::any_of(calls_.begin(), calls_.end(), [](const call& c) {
+        return c.why == purpose::keep && c.ask.waiting();
+    });
 }
 
 void kept_node::release(handler h) {
@@ -132,12 +149,16 @@ void kept_node::start() {
 
 /// Handles calls that are over: a cancelled `keep` is undone.
 void kept_node::note_calls() {
+    bool given_up = false;
     for (auto c = calls_.begin(); c != calls_.end();) {
-        if (c->revision == wish_.keep_revision && c->ask.over()) {
-            wish_.wanted = false;
-            hold_.lose(error_code());
-        }
+        const bool keeps = c->why == purpose::keep && wish_.keep_revision != 0 &&
+                           c->revision >= wish_.keep_revision;
+        given_up = given_up || (keeps && c->ask.over());
         c = c->ask.waiting() ? std::next(c) : calls_.erase(c);
+    }
+    if (given_up && !keeping()) {
+        wish_.wanted = false;
+        hold_.lose(error_code());
     }
 }
 
@@ -211,6 +232,8 @@ void kept_node::settle_calls(error_code ec) {
         bool due = wish_.wanted ? c->why != purpose::release && c->revision <= node_.written : true;
         // A change of a node whose `keep` was cancelled: there is nothing to change.
         bool in_vain = due && !wish_.wanted && c->why != purpose::release;
+        if (due && wish_.wanted && c->why == purpose::keep)
+            wish_.keep_revision = 0;  // it is kept: those that have joined it only change it
         if (due)
             c->ask.complete(in_vain ? make_error_code(errc::not_a_member) : ec);
         c = due ? calls_.erase(c) : std::next(c);
@@ -409,7 +432,8 @@ task<bool> kept_node::look(std::uint64_t generation) {
     const std::uint64_t connection = p.status().revision;
     // After an outage the server may lag behind.
     error_code ec = co_await behind_sync(p, read, node_.present && !seen());
-    if (retry(p).again(ec))
+    retry attempt(p);
+    if (not_now(attempt, ec))
         co_return false;
     if (ec && ec != zk_errc::no_node) {
         refused(ec);
@@ -499,7 +523,8 @@ task<bool> kept_node::dismantle(std::uint64_t generation) {
         request read(p, by_data ? op_code::get : op_code::exists, path(), generation);
         const std::uint64_t connection = p.status().revision;
         error_code ec = co_await behind_sync(p, read);
-        if (retry(p).again(ec))
+        retry looking(p);
+        if (not_now(looking, ec))
             co_return true;
         node_.present = !ec && known(read);
         node_.perhaps = false;

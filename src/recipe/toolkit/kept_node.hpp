@@ -63,6 +63,9 @@ public:
     /// Replaces its data and completes when the server has it.
     void change(std::string data, handler h, time_limit limit = time_limit::for_ever());
 
+    /// Same as above. Joins a `keep` that is pending: that is undone only if all of them end early.
+    void join(std::string data, handler h, time_limit limit);
+
     /// Deletes it and completes when it was deleted, at the latest with its session. Ends the calls
     /// that are pending with `operation_aborted`. What it waits for to be gone stays.
     void release(handler h);
@@ -108,7 +111,9 @@ private:
     };
 
     static task<> run(std::shared_ptr<kept_node> self);
+    void change_for(purpose why, std::string data, handler h, time_limit limit);
     void start();
+    bool keeping() const noexcept;
     void note_calls();
     void settle_calls(error_code ec);
     void refused(error_code ec, const char* intent = "keep");
@@ -134,7 +139,7 @@ private:
         error_code refusal;
         std::string data;
         std::uint64_t revision = 0;       ///< of the data
-        std::uint64_t keep_revision = 0;  ///< of the last `keep`
+        std::uint64_t keep_revision = 0;  ///< of the last `keep`, while that is pending
     };
 
     /// What is known of the node at the server.
