@@ -425,4 +425,36 @@ TEST_CASE("double barrier: members whose numbers are used up leave, and those wh
     CHECK(p.asked().empty());
 }
 
+TEST_CASE("double barrier: at a server without a quorum a node stays, and is deleted later") {
+    scripted_port p;
+    recipe_core owner(p);
+    auto room = std::make_shared<barrier_room>(p, "/b", 2);
+    auto seat = std::make_shared<barrier_seat>(room->wake());
+    std::optional<error_code> entered;
+    any_handler<void(error_code)> handler = [&entered](error_code ec) { entered = ec; };
+    seat->call = std::make_unique<waiting_call<>>(owner, std::move(handler), room->wake());
+    p.set_state(session_state::read_only, 1);
+    room->add(seat);
+    CHECK(p.asked().empty());  // it waits
+    p.set_state(session_state::connected, 1);
+    REQUIRE(p.asked().starts_with("create /b/"));
+    const std::string node = p.front().path + "0000000003";
+    p.front().answer = node;
+    p.answer();
+    REQUIRE(p.asked() == "get /b");
+    p.front().answer = "data of others";
+    p.answer();
+    REQUIRE(p.asked() == "erase " + node);
+    p.set_state(session_state::read_only, 1);
+    p.answer(zk_errc::not_read_only);
+    CHECK(p.asked().empty());
+    CHECK_FALSE(entered);
+    p.set_state(session_state::connected, 1);
+    REQUIRE(p.asked() == "erase " + node);
+    p.answer();
+    CHECK(entered == make_error_code(errc::foreign_data));
+    CHECK(seat->phase == barrier_phase::outside);
+    CHECK(p.asked().empty());
+}
+
 }  // namespace corozk::testing::double_barrier_test

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "recipe/barriers/page_barrier.hpp"
+
 #include "recipe/barriers/page_barrier_rule.hpp"
+#include "scripted_port.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <set>
 
 namespace corozk::testing::page_barrier_test {
 
+using namespace corozk;
 using namespace corozk::detail;
 
 namespace {
@@ -68,6 +74,50 @@ TEST_CASE("page barrier: in any order of steps everybody leaves, after the other
         }
         CHECK(done.size() == order.size());
     } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST_CASE("page barrier: a member that leaves waits for the quorum") {
+    scripted_port p;
+    recipe_core owner(p);
+    const page_nodes nodes{p, "/b", 1, acl(), create_mode::container};
+    auto member = std::make_shared<page_member>(nodes, 0);
+    std::optional<error_code> entered;
+    std::optional<error_code> left;
+    auto expect = [&p](const std::string& question, error_code ec = {}) {
+        REQUIRE(p.asked() == question);
+        p.answer(ec);
+    };
+    auto listed = [&](bool present) {
+        REQUIRE(p.asked() == "children /b");
+        if (present)
+            p.front().names.push_back(nodes.name);
+        p.answer();
+    };
+    member->enter(
+        owner, [&entered](error_code ec) { entered = ec; }, time_limit::for_ever());
+    expect("sync /b");
+    listed(false);
+    expect("create " + nodes.own);
+    expect("exists /b/ready", zk_errc::no_node);
+    listed(true);
+    expect("create /b/ready");
+    REQUIRE(entered == error_code());
+    member->leave(
+        owner, [&left](error_code ec) { left = ec; }, time_limit::for_ever());
+    for (const std::string& node : {nodes.ready, nodes.own}) {
+        p.set_state(session_state::read_only, 1);
+        for (int i = 0; i < 2; ++i)  // the new state has woken it
+            expect("erase " + node, zk_errc::not_read_only);
+        CHECK(p.asked().empty());
+        CHECK_FALSE(left);
+        p.set_state(session_state::connected, 1);
+        if (node == nodes.own)
+            listed(true);
+        expect("erase " + node);
+        listed(node == nodes.ready);
+    }
+    CHECK(left == error_code());
+    CHECK(p.asked().empty());
 }
 
 }  // namespace corozk::testing::page_barrier_test

@@ -184,8 +184,8 @@ task<bool> barrier_room::begin(round_record next, std::vector<barrier_member> me
     open.generation = port_.status().generation;
     error_code ec = co_await open;
     if (ec) {
-        bool look_again =
-            ec == zk_errc::bad_version || ec == zk_errc::no_node || retry(port_).again(ec);
+        bool look_again = ec == zk_errc::bad_version || ec == zk_errc::no_node ||
+                          ec == zk_errc::not_read_only || retry(port_).again(ec);
         if (!look_again)
             fail_all(ec);
         list_next_ = true;

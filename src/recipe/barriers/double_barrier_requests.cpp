@@ -83,7 +83,7 @@ void barrier_room::note_answer(job& j, answers& all) {
             all.again = true;
             if (ec == zk_errc::no_node) {
                 all.parent_missing = true;
-            } else if (!transient) {
+            } else if (!transient && ec != zk_errc::not_read_only) {
                 end(s, ec);
             }
         }
@@ -97,7 +97,8 @@ void barrier_room::note_answer(job& j, answers& all) {
         return;
     }
     all.again = true;
-    if (transient)
+    // Without a quorum: the node stays until there is one.
+    if (transient || ec == zk_errc::not_read_only)
         return;
     port_.report(
         log_level::warning, "double barrier: could not delete ", s.node, ": ", ec.message());
@@ -151,7 +152,7 @@ bool barrier_room::find_unsure(const name_list& names) {
 task<> barrier_room::make_parent() {
     acl entries = seats_.empty() ? acl() : seats_.front()->entries;
     error_code made = co_await ensure_path(port_, parent_, std::move(entries));
-    if (made && !retry(port_).again(made))
+    if (made && made != zk_errc::not_read_only && !retry(port_).again(made))
         fail_all(made);
     drop_finished();
 }

@@ -32,7 +32,8 @@ task<> barrier_room::run(std::shared_ptr<barrier_room> self) {
         if (self->seats_.empty())
             break;
         bool again = false;
-        if (p.alive(p.status().generation)) {
+        // A server without a quorum changes nothing.
+        if (p.alive(p.status().generation) && p.status().state != session_state::read_only) {
             again = co_await self->step();
         }
         if (!again && !self->seats_.empty()) {
@@ -199,8 +200,8 @@ task<bool> barrier_room::step() {
     if (ec == zk_errc::no_node)
         co_return all.again;
     if (ec) {
-        // A server without a quorum cannot catch up: those that leave wait for one that can.
-        const bool later = ec == zk_errc::not_read_only && !reads.unsure;
+        // A server without a quorum cannot catch up: they wait for one that can.
+        const bool later = ec == zk_errc::not_read_only;
         if (!later && !retry(port_).again(ec))
             fail_all(ec);
         if (reads.lists)

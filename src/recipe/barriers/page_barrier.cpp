@@ -135,7 +135,8 @@ task<> page_member::run_leave(std::shared_ptr<page_member> self) {
             continue;
         if (me.call_->over())
             break;
-        if (ec || me.exit_.done())
+        const bool refused = ec && ec != zk_errc::not_read_only;
+        if (refused || (!ec && me.exit_.done()))
             me.call_->complete(ec);
         else
             co_await me.wake_.wait();
