@@ -55,8 +55,6 @@ private:
         std::erase_if(contenders, [this](const contender_info& c) {
             return holders_ ? !c.holds : c.path != path_;
         });
-        // All have the same time.
-        const auto asked = std::chrono::steady_clock::now();
         if (ask_) {
             for (const contender_info& c : contenders) {
                 auto [ec] = co_await queue.request_release(c.path, as_tuple);
@@ -64,6 +62,8 @@ private:
                     throw error(ec, "break", c.path);
             }
         }
+        // All have the same time, which begins when they were asked.
+        const auto asked = std::chrono::steady_clock::now();
         int code = answer_is_no;
         for (const contender_info& c : contenders) {
             bool broken = true;

@@ -337,18 +337,19 @@ TEST_CASE("two-phase commit: what a server without a quorum does not have has no
     undecided();
     CHECK(p.asked().empty());
     p.set_state(session_state::connected, 2);
-    undecided();
-    expect(p, "sync /tx");
+    expect(p, "get /tx/decision", zk_errc::no_node);
+    REQUIRE(p.asked() == "sync /tx/decision");
+    p.front().sent_in = 2;  // it has caught up
+    p.answer();
+    expect(p, "exists /tx/decision", zk_errc::no_node);
     vote("commit");
     REQUIRE(p.asked() == "commit /tx");
     p.answer(zk_errc::connection_loss);
     undecided();
-    vote("commit");
     // Whether the lost one was written, only a quorum says.
     expect(p, "commit /tx", zk_errc::not_read_only);
     CHECK_FALSE(found.ec);
     undecided();
-    vote("commit");
     expect(p, "commit /tx");
     CHECK(found.ec == error_code());
     REQUIRE(found.outcome);

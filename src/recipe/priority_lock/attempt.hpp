@@ -39,8 +39,8 @@ private:
     std::map<std::string, turn> turns_;
 };
 
-/// An attempt to acquire a priority lock, for a user's call. The driver calls `advance` until it is over or cancelled,
-/// then `leave`. Each step reads the state at the server, regardless of what caused it.
+/// An attempt to acquire a priority lock, for a user's call. The driver calls `advance` until it is over
+/// or cancelled, then `leave`. Each step reads the state at the server, regardless of what caused it.
 class priority_attempt {
 public:
     priority_attempt(port& p,
