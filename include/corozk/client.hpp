@@ -179,9 +179,9 @@ public:
      * @errors `errc::bad_host_list`, `errc::bad_option`, `errc::not_supported`; after
      * `client_options::connect_timeout`: `errc::host_not_found`, `errc::no_server`,
      * `errc::server_silent`, `errc::tls_failed`; `errc::chroot_missing`; `zk_errc::auth_failed`,
-     * `session_closed_require_sasl_auth` (only with a chroot: then `connect` sends a request, to check that it exists). After an error or
-     * cancellation the client is closed, unless there was a session before, and `connect` may be
-     * called again.
+     * `session_closed_require_sasl_auth` (only with a chroot: then `connect` sends a request, to
+     * check that it exists). After an error or cancellation the client is closed, unless there was a
+     * session before, and `connect` may be called again.
      */
     template <class Token = default_token>
     auto connect(Token&& token = Token{}) {
@@ -200,9 +200,10 @@ public:
      *
      * @errors `errc::session_left_to_expire`: not confirmed by the server within
      * `client_options::close_timeout`, not connected, or `leave_session` was called before. The
-     * client is closed, but the session's nodes remain until it times out at the server. With ClickHouse Keeper, which does not respond
-     * to the closing request, always, unless `client_options::dialect` is
-     * `server_dialect::zookeeper_3_4`: then the end of the connection is the confirmation.
+     * client is closed, but the session's nodes remain until it times out at the server. With
+     * ClickHouse Keeper, which does not respond to the closing request, always, unless
+     * `client_options::dialect` is `server_dialect::zookeeper_3_4`: then the end of the connection is
+     * the confirmation.
      */
     template <class Token = default_token>
     auto close(Token&& token = Token{}) {

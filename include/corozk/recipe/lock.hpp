@@ -42,8 +42,8 @@ public:
      *
      * @errors `zk_errc::session_expired`: the session was lost. `errc::ownership_lost`: another
      * client deleted the contender's node. `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`,
-     * `errc::not_connected`, `zk_errc::not_read_only`. `errc::sequence_exhausted`: after about 2^31 contenders, until those
-     * that are there have gone. No node remains after an error.
+     * `errc::not_connected`, `zk_errc::not_read_only`. `errc::sequence_exhausted`: after about 2^31
+     * contenders, until those that are there have gone. No node remains after an error.
      *
      * @cancellation All types: completes at once. The contender's node is reliably
      * deleted, even if its creation is still in flight; a simultaneous grant is either delivered or

@@ -61,8 +61,9 @@ struct queue_options {
 
     /// From how many of the first items a consumer chooses at random. 1: strict order. Consumers in
     /// different sessions otherwise compete for the first item, and only one of them gets it; with
-    /// a window they seldom compete. At most `window - 1` available items are passed over. Of several calls that are served at the same time, each gets the
-    /// next item. Each consumer may use a window of its own; 0 fails with `errc::bad_option`.
+    /// a window they seldom compete. At most `window - 1` available items are passed over. Of several
+    /// calls that are served at the same time, each gets the next item. Each consumer may use a window
+    /// of its own; 0 fails with `errc::bad_option`.
     std::size_t window = 1;
 
     /// The parent of nodes that resolve unknown outcomes. Empty: the queue's path with "-control"
