@@ -110,8 +110,9 @@ public:
         co_return result.take();
     }
 
-    /// The signal that has asked to end, even if it was forwarded to a command; 0 if there is none.
-    int asked_to_end_by() const noexcept { return asked_to_end_; }
+    /// The signal that has asked this process to end, even if it was forwarded to a command; 0 if there
+    /// is none.
+    static int asked_to_end_by() noexcept { return asked_to_end_; }
 
     /// @throws interrupted
     void throw_if_asked_to_end() const {
@@ -163,7 +164,7 @@ private:
     asio::steady_timer arrived_;
     std::deque<signal_request> unseen_;
     sigset_t got_;
-    int asked_to_end_ = 0;
+    inline static int asked_to_end_ = 0;  // signals are the process's
     pid_t watched_ = -1;
     std::optional<int> status_;
 };

@@ -24,8 +24,10 @@ namespace corozk::program {
 
 namespace {
 
-/// A pending signal that asks to end; 0 if there is none.
-int waiting_signal() noexcept {
+/// A signal that asks to end, whether it was read before or is pending; 0 if there is none.
+int ending_signal() noexcept {
+    if (interruption::asked_to_end_by() != 0)
+        return interruption::asked_to_end_by();
     sigset_t pending;
     ::sigpending(&pending);
     for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
@@ -211,9 +213,9 @@ void output::bytes(std::string_view text, const boost::json::value& value) const
 }
 
 void print_bytes(std::string_view text) {
-    int problem = write_all(STDOUT_FILENO, text, [] { return waiting_signal() == 0; });
+    int problem = write_all(STDOUT_FILENO, text, [] { return ending_signal() == 0; });
     if (problem == EAGAIN)
-        throw interrupted{waiting_signal()};
+        throw interrupted{ending_signal()};
     if (problem != 0)
         throw output_failure(problem);
 }

@@ -66,7 +66,7 @@ void session::begin_closing(bool leaving) {
     else
         closing_.begin(link_.connected(), had_session, deadline);
     stop_connecting();
-    for (auto& call : std::exchange(calls_.connecting, {}))
+    for (auto& [call, until] : std::exchange(calls_.connecting, {}))
         call->fail(errc::closed);
     set_state(session_state::closed, errc::closed);
     watches_.drop_all(errc::closed);
@@ -128,7 +128,7 @@ void session::fail_for_good(error_code reason) {
     watches_.drop_all(reason);
     traffic_.refuse_queued(errc::closed);
     wake();
-    for (auto& call : calls)
+    for (auto& [call, until] : calls)
         call->fail(reason);
 }
 

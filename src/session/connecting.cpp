@@ -96,8 +96,11 @@ void session::connect(user_call<> call) {
         fail_for_good(problem);
         return call.fail(problem);
     }
+    const time_point deadline = options_.connect_timeout == 0ms
+                                    ? time_point::max()
+                                    : time_limit(options_.connect_timeout).from(now());
     if (calls_.connecting.empty())
-        connector_.expect(now());
+        connector_.expect(deadline);
     auto shared = std::make_shared<user_call<>>(std::move(call));
     // Cancellation of the call stops connecting to the first session.
     shared->on_cancel([this, weak = std::weak_ptr(shared)](cancellation_type) {
@@ -106,12 +109,12 @@ void session::connect(user_call<> call) {
             return;          // as the session
         session& s = *this;  // completion destroys this function
         stopped->fail(boost::asio::error::operation_aborted);
-        std::erase_if(s.calls_.connecting, [](const auto& c) { return !c->waiting(); });
+        std::erase_if(s.calls_.connecting, [](const auto& c) { return !c.call->waiting(); });
         if (s.calls_.connecting.empty())
             s.give_up_connecting(boost::asio::error::operation_aborted);
         s.wake();
     });
-    calls_.connecting.push_back(std::move(shared));
+    calls_.connecting.push_back({std::move(shared), deadline});
     if (ended) {
         set_state(session_state::connecting);
         connector_.start(now());
@@ -339,7 +342,7 @@ void session::check_chroot_again() {
 void session::ready() {
     explain_at_ = time_point::max();
     set_state(link_.read_only() ? session_state::read_only : session_state::connected);
-    for (auto& call : std::exchange(calls_.connecting, {}))
+    for (auto& [call, deadline] : std::exchange(calls_.connecting, {}))
         call->complete(error_code());
     if (options_.follow_reconfiguration && !link_.read_only())  // it may not know the newest
         follow_ensemble();
@@ -489,13 +492,19 @@ void session::refused_for_good(error_code reason) {
     fail_for_good(reason);
 }
 
-/// Fails pending calls of `connect`; a client that has had a session continues.
+/// Fails the calls of `connect` whose time is over. A client that has had a session continues.
 void session::give_up_connecting(error_code reason) {
     if (status().state == session_state::connecting)
         return connect_failed(reason);
     connector_.expect_nothing();
-    for (auto& call : std::exchange(calls_.connecting, {}))
-        call->fail(reason);
+    for (connecting_call& each : std::exchange(calls_.connecting, {})) {
+        if (each.deadline <= now())
+            each.call->fail(reason);
+        else
+            calls_.connecting.push_back(std::move(each));
+    }
+    if (!calls_.connecting.empty())
+        connector_.expect(calls_.connecting.front().deadline);
 }
 
 void session::connect_failed(error_code reason) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/connector.hpp"
 
-#include <corozk/time_limit.hpp>
-
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -248,12 +246,6 @@ bool connector::replace(host_list hosts, time_point now) {
     if (!still_listed)
         due_ = now;
     return true;
-}
-
-void connector::expect(time_point now) noexcept {
-    connect_deadline_ = options_.connect_timeout == 0ms
-                            ? time_point::max()
-                            : time_limit(options_.connect_timeout).from(now);
 }
 
 void connector::begin_round(time_point now) {

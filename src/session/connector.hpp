@@ -115,8 +115,8 @@ public:
     /// server is in the new list. @return false if the list is the same: then nothing changes
     bool replace(host_list hosts, time_point now);
 
-    /// A call waits for a connection, until `connect_timeout` is over, or no call waits any more.
-    void expect(time_point now) noexcept;
+    /// A call waits for a connection until that time, or no call waits any more.
+    void expect(time_point deadline) noexcept { connect_deadline_ = deadline; }
     void expect_nothing() noexcept { connect_deadline_ = time_point::max(); }
 
     phase_type phase() const noexcept { return phase_; }

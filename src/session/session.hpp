@@ -192,12 +192,16 @@ private:
     bool check_again_ = false;                   ///< whether the chroot exists
     client_counters counters_;
 
+    struct connecting_call {
+        std::shared_ptr<user_call<>> call;
+        time_point deadline;
+    };
     struct closing_call {
         std::shared_ptr<user_call<>> call;
         bool leaving = false;
     };
     struct user_calls {
-        std::vector<std::shared_ptr<user_call<>>> connecting;
+        std::vector<connecting_call> connecting;  ///< in the order of their deadlines
         std::vector<closing_call> closing;
     } calls_;
 

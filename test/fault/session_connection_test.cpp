@@ -84,6 +84,37 @@ private:
 
 }  // namespace
 
+TEST_CASE("connect: a call made while another one waits has its own time") {
+    server mine(client_server_options());
+    fault_proxy proxy(mine.port());
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client_options options = quiet_options(proxy.hosts());
+            options.session_timeout = 60s;
+            options.connect_timeout = 3s;
+            client zk = co_await connected_client(options);
+            proxy.set_acceptance(acceptance::not_listening);
+            proxy.cut();
+            co_await reach(zk, session_state::suspended);
+            outcome<> first;
+            outcome<> second;
+            zk.connect(first.handler());
+            boost::asio::steady_timer gap(zk.get_executor(), 2s);
+            co_await gap.async_wait(use_awaitable);
+            zk.connect(second.handler());
+            error_code ec = co_await first.wait();
+            CHECK(ec == errc::no_server);
+            proxy.set_acceptance(acceptance::normal);
+            ec = co_await second.wait();
+            CHECK_FALSE(ec);
+            co_await zk.close();
+        },
+        60s);
+    run_to_idle(context);
+}
+
 TEST_CASE("server killed and restarted: the session, its nodes and its watches survive") {
     server mine(client_server_options());
     boost::asio::io_context context;

@@ -2,6 +2,7 @@
 // What the program does as the one who starts, watches and ends a command.
 #include "terminal.hpp"
 
+#include <fcntl.h>
 #include <sstream>
 
 using namespace corozk;
@@ -459,21 +460,39 @@ TEST_CASE("corozk queue consume, watch: behind a command that survives a signal,
 
 TEST_CASE("corozk queue take: an item that nobody reads is not lost with the connection") {
     temporary_directory folder;
-    std::string unread = folder.path() / "unread";
-    REQUIRE(::mkfifo(unread.c_str(), 0600) == 0);
-    std::fstream reader(unread);
-    std::string path = fresh_path();
-    CHECK(run_program({"queue", "put", "--whole", path}, std::string(200'000, 'x')).code == 0);
-    fault_proxy proxy(the_server().port());
-    program_run run({"queue", "take", "--hosts", proxy.hosts(), path}, "", {{"RUN_OUT", unread}});
-    eventually(
-        [&] { return observer().children(path).empty(); }, program_limit, "the item to be taken");
-    proxy.set_acceptance(acceptance::not_listening);
-    proxy.cut();
-    run.process().signal(SIGTERM);
-    proxy.set_acceptance(acceptance::normal);
-    CHECK(run.ended_by() == SIGTERM);
-    CHECK(run_program({"queue", "size", path}).out == "1\n");
+    // The signal comes before the item, or while it is printed.
+    for (std::string when : {"before", "after"}) {
+        CAPTURE(when);
+        const std::string unread = folder.path() / when;
+        REQUIRE(::mkfifo(unread.c_str(), 0600) == 0);
+        const int reader = ::open(unread.c_str(), O_RDWR | O_CLOEXEC);
+        REQUIRE(reader >= 0);
+        std::string path = fresh_path();
+        CHECK(run_program({"queue", "put", "--whole", path}, std::string(200'000, 'x')).code == 0);
+        fault_proxy proxy(the_server().port());
+        const rule_id taking = proxy.arm(at_op(op_code::multi), hold_reply());
+        program_run run(
+            {"queue", "take", "--hosts", proxy.hosts(), path}, "", {{"RUN_OUT", unread}});
+        eventually([&] { return observer().children(path).empty(); },
+                   program_limit,
+                   "the item to be taken");
+        if (when == "before")
+            run.process().signal(SIGTERM);
+        proxy.release(taking);
+        int printed = 0;
+        if (when == "after")
+            eventually([&] { return ::ioctl(reader, FIONREAD, &printed) == 0 && printed > 0; },
+                       program_limit,
+                       "output");
+        proxy.set_acceptance(acceptance::not_listening);
+        proxy.cut();
+        if (when == "after")
+            run.process().signal(SIGTERM);
+        proxy.set_acceptance(acceptance::normal);
+        CHECK(run.ended_by() == SIGTERM);
+        CHECK(run_program({"queue", "size", path}).out == "1\n");
+        ::close(reader);
+    }
 }
 
 TEST_CASE("corozk barrier enter: a signal that the command survives does not wait for the others") {

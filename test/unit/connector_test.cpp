@@ -35,7 +35,8 @@ struct bench {
 
     /// As a call of `connect` does.
     void start() {
-        machine.expect(now);
+        machine.expect(options.connect_timeout == 0ms ? time_point::max()
+                                                      : now + options.connect_timeout);
         machine.start(now);
     }
     /// The next action is the first of a round.

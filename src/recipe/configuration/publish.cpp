@@ -253,15 +253,11 @@ task<error_code> configuration_core::published_as(std::string guid) {
 /// Gives up: deletes `writer`, if it belongs to this attempt, and restores `ready` if the version
 /// is still complete.
 task<> configuration_core::release_writer(ready_publication& mine) {
+    retry attempts(port_, mine.generation);
     for (;;) {
         request get(port_, op_code::get, at(writer_name), mine.generation);
         error_code ec = co_await behind_sync(port_, get);
-        retry attempts(port_, mine.generation);
-        bool again = attempts.again(ec);
-        if (ec == zk_errc::not_read_only && port_.alive(mine.generation)) {
-            co_await quorum_back(port_);
-            continue;
-        }
+        bool again = co_await again_until_done(port_, attempts, ec);
         if (!ec && get.answer == mine.guid) {
             transaction steps;
             steps.erase(at(writer_name));
@@ -269,11 +265,7 @@ task<> configuration_core::release_writer(ready_publication& mine) {
                 steps.create(at(ready_name), std::string(), how());
             request multi(port_, steps, mine.generation);
             ec = co_await multi;
-            again = attempts.again(ec);
-            if (ec == zk_errc::not_read_only && port_.alive(mine.generation)) {
-                co_await quorum_back(port_);
-                continue;
-            }
+            again = co_await again_until_done(port_, attempts, ec);
             if (ec && !again && mine.untouched) {
                 mine.untouched = false;  // another client has created `ready`, or not permitted
                 again = true;

@@ -21,12 +21,10 @@ namespace {
 /// Whether to begin again after an error. If an earlier set is in doubt, a server without a quorum is
 /// no reason to end either.
 task<bool> settle_again(port& p, bool doubtful, error_code& ec) {
-    if (retry(p, until_known(doubtful)).again(ec))
-        co_return true;
-    if (ec != zk_errc::not_read_only || !doubtful)
-        co_return false;
-    co_await quorum_back(p);
-    co_return true;
+    retry attempts(p, until_known(doubtful));
+    if (!doubtful)
+        co_return attempts.again(ec);
+    co_return co_await again_until_done(p, attempts, ec);
 }
 
 /// @param wanted  written where there is none; over another one, too, if `limit` is null

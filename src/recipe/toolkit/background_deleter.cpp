@@ -22,15 +22,13 @@ constexpr auto idle_connection_interval = std::chrono::seconds(10);
 /// Lists a parent after everything that this session has sent before was applied: after a reconnect
 /// the new server may lag behind the previous one.
 task<error_code> list_all(port& p, std::string parent, std::uint64_t generation, name_list& names) {
+    retry attempts(p, generation);
     for (;;) {
         request listing(p, op_code::children, parent, generation);
         error_code ec = co_await behind_sync(p, listing);
-        if (retry(p, generation).again(ec))
+        const bool again = co_await again_until_done(p, attempts, ec);
+        if (again)
             continue;
-        if (ec == zk_errc::not_read_only && p.alive(generation)) {
-            co_await quorum_back(p);
-            continue;
-        }
         names = std::move(listing.names);
         co_return ec;
     }
@@ -39,16 +37,13 @@ task<error_code> list_all(port& p, std::string parent, std::uint64_t generation,
 }  // namespace
 
 task<error_code> delete_reliably(port& p, std::string path, std::uint64_t generation) {
+    retry attempts(p, generation);
     for (;;) {
         request erase(p, op_code::erase, path, generation);
         error_code ec = co_await erase;
-        if (!ec || ec == zk_errc::no_node)
-            co_return error_code();
-        if (retry(p, generation).again(ec))
-            continue;
-        if (ec != zk_errc::not_read_only || !p.alive(generation))
-            co_return ec;
-        co_await quorum_back(p);
+        const bool again = co_await again_until_done(p, attempts, ec);
+        if (!again)
+            co_return ec == zk_errc::no_node ? error_code() : ec;
     }
 }
 

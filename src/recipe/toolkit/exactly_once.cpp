@@ -228,12 +228,9 @@ task<error_code> exactly_once::withdraw() {
         request erase(port_, op_code::erase, path_);
         erase.version = version_;
         error_code ec = co_await erase;
-        if (attempts.again(ec))
+        const bool again = co_await again_until_done(port_, attempts, ec);
+        if (again)
             continue;
-        if (ec == zk_errc::not_read_only) {
-            co_await quorum_back(port_);
-            continue;
-        }
         if (ec == zk_errc::bad_version) {
             moved_on();
             co_return ec;

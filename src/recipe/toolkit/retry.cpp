@@ -23,15 +23,18 @@ error_code end_of_session(const port& p) noexcept {
 
 bool retry::again(error_code& ec) noexcept {
     doubtful_ = doubtful_ || is_outcome_unknown(ec);
-    const bool bound = !policy_.next_session && generation_ != 0;
-    const retry_policy policy{policy_.next_session || (doubtful_ && !bound),
+    const retry_policy policy{policy_.next_session || (doubtful_ && !bound()),
                               policy_.long_outage || doubtful_};
     if (!is_transient(ec, policy))
         return false;
-    if (bound ? port_.alive(generation_) : port_.status().state != session_state::closed)
+    if (possible())
         return true;
     ec = end_of_session(port_);
     return false;
+}
+
+bool retry::possible() const noexcept {
+    return bound() ? port_.alive(generation_) : port_.status().state != session_state::closed;
 }
 
 task<> quorum_back(port& p) {
@@ -41,13 +44,19 @@ task<> quorum_back(port& p) {
         co_await wake.wait();
 }
 
-task<bool> again_with_quorum(port& p, retry& attempts, error_code& ec) {
+task<bool> again_until_done(port& p, retry& attempts, error_code& ec) {
     if (attempts.again(ec))
         co_return true;
-    if (ec != zk_errc::not_read_only || !attempts.doubtful())
+    if (ec != zk_errc::not_read_only || !attempts.possible())
         co_return false;
     co_await quorum_back(p);
     co_return true;
+}
+
+task<bool> again_with_quorum(port& p, retry& attempts, error_code& ec) {
+    if (ec == zk_errc::not_read_only && !attempts.doubtful())
+        co_return false;
+    co_return co_await again_until_done(p, attempts, ec);
 }
 
 }  // namespace corozk::detail

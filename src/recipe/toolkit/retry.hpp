@@ -53,6 +53,9 @@ public:
     bool again(error_code& ec) noexcept;
     bool again(error_code&& ec) noexcept { return again(ec); }
 
+    /// Whether there is a session, or the one that the requests are bound to is alive.
+    bool possible() const noexcept;
+
     /// Whether a failed request may have been applied.
     bool doubtful() const noexcept { return doubtful_; }
 
@@ -60,6 +63,8 @@ public:
     std::uint64_t generation() const noexcept { return generation_; }
 
 private:
+    bool bound() const noexcept { return !policy_.next_session && generation_ != 0; }
+
     const port& port_;
     retry_policy policy_;
     std::uint64_t generation_ = 0;
@@ -69,8 +74,11 @@ private:
 /// Waits while the server has no quorum.
 task<> quorum_back(port& p);
 
-/// Same as `attempts.again(ec)`. While the outcome of an earlier request is unknown, a server without
-/// a quorum does not end the retries either.
+/// Same as `attempts.again(ec)`, but a server without a quorum does not end the retries: for what must
+/// happen.
+task<bool> again_until_done(port& p, retry& attempts, error_code& ec);
+
+/// The same only while the outcome of an earlier request is unknown.
 task<bool> again_with_quorum(port& p, retry& attempts, error_code& ec);
 
 }  // namespace corozk::detail

@@ -17,14 +17,11 @@ namespace {
 
 /// Deletes the nodes created by a site, in its session.
 task<> erase_of_site(port& p, transaction erasures, std::uint64_t generation) {
-    for (;;) {
+    retry attempts(p, generation);
+    for (bool again = true; again;) {
         request erase(p, erasures, generation);
         error_code ec = co_await erase;
-        if (retry(p, generation).again(ec))
-            continue;
-        if (ec != zk_errc::not_read_only || !p.alive(generation))
-            co_return;
-        co_await quorum_back(p);
+        again = co_await again_until_done(p, attempts, ec);
     }
 }
 
