@@ -6,6 +6,7 @@
 #include <corozk.hpp>
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -23,6 +24,8 @@ std::atomic<int> finished{0};
 
 // Runs on any thread of the pool: only data protected by the lock is safe here.
 asio::awaitable<void> heavy_work() {
+    // Leaves the strand: co_spawn begins on the thread that it is called on if that is the pool's.
+    co_await asio::post(asio::use_awaitable);
     if (++at_work != 1)
         std::cout << "two at once!\n";
     --at_work;
@@ -34,7 +37,7 @@ asio::awaitable<void> heavy_work() {
 asio::awaitable<void> worker(corozk::client& zk, asio::thread_pool& pool) {
     corozk::lock lock(zk, "/app/locks/threads");
     auto body = [&pool](corozk::ownership&) -> asio::awaitable<void> {
-        // On the pool, then back on the strand; nothing blocks meanwhile.
+        // On the pool, then back on the strand, which is free meanwhile.
         co_await asio::co_spawn(pool, heavy_work(), asio::use_awaitable);
     };
     co_await lock.run(body);

@@ -3,6 +3,7 @@
 
 #include "driver/cancellable.hpp"
 #include "driver/port.hpp"
+#include "driver/sweep.hpp"
 
 #include <boost/intrusive/list.hpp>
 
@@ -60,7 +61,7 @@ public:
         // There are no further changes.
         if (status_.state == session_state::closed)
             return call.complete(errc::closed, status_);
-        std::erase_if(calls_, [](const auto& c) { return !c->waiting(); });
+        sweep_(calls_, [](const auto& c) { return !c->waiting(); });
         calls_.push_back(cancellable(std::move(call), any_cancellation));
     }
     call_list take_calls() noexcept { return std::exchange(calls_, {}); }
@@ -72,6 +73,7 @@ private:
     session_status status_;
     observer_list observers_;
     call_list calls_;
+    sweep sweep_;
 };
 
 }  // namespace corozk::detail

@@ -187,6 +187,63 @@ TEST_CASE(
     });
 }
 
+TEST_CASE("two-phase commit: a site whose join was undone has not died") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client clean = co_await one_more_client();
+        commit_coordinator c(clean, path);
+        co_await c.begin(alone, "");
+        outcome_result deciding;
+        c.decide(deciding.handler());
+        commit_site mine(zk, path, "mine");
+        const rule_id joining = proxy.arm(at_op(op_code::multi), hold_reply());
+        auto [ec, transaction] = co_await mine.join_for(200ms, as_tuple());
+        CHECK(ec == errc::deadline_exceeded);
+        CHECK(observer().exists(path + "/site-mine"));
+        co_await settle(clean);  // the decider has seen it
+        proxy.release(joining);
+        co_await eventually_async([&] { return !observer().exists(path + "/site-mine"); });
+        co_await settle(clean);
+        CHECK_FALSE(deciding.done());
+        co_await mine.join();
+        commit_outcome o = co_await mine.vote(commit_vote::commit);
+        CHECK(o.committed);
+        CHECK(!co_await finished(deciding));
+        CHECK(deciding.value().committed);
+        co_await clean.close();
+    });
+}
+
+TEST_CASE(
+    "two-phase commit: cleaning up, interrupted, with as many sites as a request has room for") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client_options options(proxy.hosts());
+        options.session_timeout = 60s;
+        options.max_request_size = 4096;
+        client small(zk.get_executor(), options);
+        co_await small.connect();
+        commit_coordinator c(small, path);
+        std::vector<std::string> names;
+        for (int i = 0; i < 100; ++i)
+            names.push_back("site-" + std::to_string(i));
+        for (error_code ec = errc::too_large; ec == errc::too_large;) {
+            names.pop_back();
+            auto [begun] = co_await c.begin(names, "", as_tuple());
+            ec = begun;
+            REQUIRE((!ec || ec == errc::too_large));
+        }
+        co_await c.abort("for the test");
+        for (const std::string& name : names) {
+            commit_site site(zk, path, name);
+            co_await site.join();
+            co_await site.finish();
+        }
+        proxy.arm(at_op(op_code::multi, 3), drop_request_and_cut());
+        co_await c.clean_up();
+        CHECK_FALSE(observer().exists(path));
+        co_await small.close();
+    });
+}
+
 TEST_CASE("two-phase commit: begun in doubt, and the server of the next session lags behind") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         const std::int64_t earlier = zk.session_id();

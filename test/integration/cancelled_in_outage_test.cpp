@@ -47,6 +47,9 @@ TEST_CASE("what is cancelled in an outage is not sent after it") {
             ownership held = co_await l.acquire();
             counter numbers(zk, path + "/counter");
             co_await numbers.add(1);
+            counter missing(zk, path + "/none/counter");
+            const std::int64_t none = co_await missing.get();
+            CHECK(none == 0);
             queue items(zk, path + "/queue");
             co_await items.put("first");
             co_await items.put("second");
@@ -72,6 +75,8 @@ TEST_CASE("what is cancelled in an outage is not sent after it") {
             held.commit(write, committing.handler());
             pending_result<std::int64_t> adding;
             numbers.add(1, adding.handler());
+            pending_result<std::int64_t> creating;
+            missing.add(1, creating.handler());
             pending_result<> putting;
             items.put("third", putting.handler());
             pending_result<queue_item> taking;
@@ -93,6 +98,7 @@ TEST_CASE("what is cancelled in an outage is not sent after it") {
             priority_lock(zk, path + "/priority-lock").acquire(1, locking.handler());
             committing.cancel(type);
             adding.cancel(type);
+            creating.cancel(type);
             putting.cancel(type);
             taking.cancel(type);
             acknowledging.cancel(type);
@@ -105,6 +111,7 @@ TEST_CASE("what is cancelled in an outage is not sent after it") {
             const error_code aborted = boost::asio::error::operation_aborted;
             CHECK(co_await finished(committing) == aborted);
             CHECK(co_await finished(adding) == aborted);
+            CHECK(co_await finished(creating) == aborted);
             CHECK(co_await finished(putting) == aborted);
             CHECK(co_await finished(taking) == aborted);
             CHECK(co_await finished(acknowledging) == aborted);

@@ -186,6 +186,25 @@ TEST_CASE("counter: the formats of Curator and Kazoo") {
         CHECK(ec == errc::overflow);
         CHECK(data_of(path + "/integer") == "\x7f\xff\xff\xff");
 
+        // What is there before the first value: as Kazoo leaves it.
+        options.initial = 7;
+        for (unsigned bits : {32U, 64U}) {
+            for (auto whose : {compatibility::curator, compatibility::kazoo}) {
+                if (bits == 32 && whose == compatibility::kazoo)
+                    continue;
+                options.compatibility = whose;
+                options.bits = bits;
+                const std::string empty = path + "/empty";
+                co_await zk.create(empty);
+                counter numbers(zk, empty, options);
+                const std::int64_t initial = co_await numbers.get();
+                CHECK(initial == 7);
+                const std::int64_t next = co_await numbers.add(1);
+                CHECK(next == 8);
+                co_await zk.erase(empty);
+            }
+        }
+
         counter wrong(zk, path + "/integer");
         auto [wrong_ec, wrong_value] = co_await wrong.get(as_tuple());
         CHECK(wrong_ec == errc::foreign_data);

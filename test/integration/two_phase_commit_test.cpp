@@ -192,6 +192,22 @@ TEST_CASE("two-phase commit: a site that died before anybody looked means abort,
     }
 }
 
+TEST_CASE("two-phase commit: nobody lives to vote") {
+    for (commit_form form : commit_forms) {
+        with_client([form](client& zk, std::string path) -> awaitable<void> {
+            commit_coordinator c(zk, path, with_form(form));
+            co_await c.begin(names(1), "");
+            client doomed = co_await one_more_client();
+            commit_site only(doomed, path, "s0");
+            co_await only.join();
+            co_await doomed.close();
+            commit_outcome o = co_await c.decide();
+            CHECK_FALSE(o.committed);
+            CHECK(o.reason == "site s0 died");
+        });
+    }
+}
+
 TEST_CASE("two-phase commit: deadlines") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         // First form: the site whose time is over aborts.

@@ -189,6 +189,34 @@ TEST_CASE("configuration: a writer that gives up where there is no quorum takes 
     CHECK(p.asked().empty());
 }
 
+TEST_CASE("configuration: a last step in doubt is not looked for where it may not be yet") {
+    scripted_port p;
+    auto core = std::make_shared<configuration_core>(
+        p, "/c", configuration_options(), configuration_layout::ready);
+    std::optional<error_code> published;
+    core->publish({{"a", "1"}}, [&published](error_code ec) { published = ec; });
+    REQUIRE(p.asked() == "commit ");
+    const std::string guid = p.front().steps.front().data;
+    p.answer();
+    expect(p, "children /c");
+    expect(p, "commit ");  // the part
+    p.set_state(session_state::read_only, 2);
+    expect(p, "commit ", zk_errc::connection_loss);
+    auto look = [&](error_code synced, const std::string& ready) {
+        expect(p, "sync /c/ready", synced);
+        REQUIRE(p.asked() == "get /c/ready");
+        p.front().answer = ready;
+        p.answer();
+    };
+    look(zk_errc::not_read_only, "older");
+    CHECK(p.asked().empty());
+    CHECK_FALSE(published);
+    p.set_state(session_state::connected, 2);
+    look({}, guid);
+    CHECK(p.asked() == "sync /c");  // it is published, so this object reads it
+    CHECK_FALSE(published);
+}
+
 TEST_CASE("configuration: a full quota is freed for the next version") {
     scripted_port p;
     configuration_options options;

@@ -51,7 +51,6 @@ TEST_CASE("counter data survives printing and parsing") {
           std::string("\0\0\0\0\0\0\1\2", 8));
     CHECK(print_counter(counter_format::curator_integer, record_of(-2)) == "\xff\xff\xff\xfe");
     CHECK(parse_counter(counter_format::curator_integer, "\xff\xff\xff\xfe")->value == -2);
-    CHECK(parse_counter(counter_format::kazoo, "")->value == 0);
 }
 
 TEST_CASE("counter data of others is refused") {
@@ -292,6 +291,11 @@ TEST_CASE("in the formats of others a lost answer is decided only if nobody can 
     CHECK(verdict(3, 5, 101) == counter_verdict::not_applied);
     CHECK(verdict(2, 5, 101) == counter_verdict::unknown);
     CHECK(verdict(3, 6, 102) == counter_verdict::unknown);
+
+    attempt.stat.version = std::numeric_limits<std::int32_t>::max();
+    const std::int32_t next = std::numeric_limits<std::int32_t>::min();
+    CHECK(verdict(3, next, 101) == counter_verdict::not_applied);
+    CHECK(verdict(3, next + 1, 102) == counter_verdict::unknown);
 }
 
 namespace {

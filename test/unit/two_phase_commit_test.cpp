@@ -234,7 +234,7 @@ task<> await(port& p, const this_transaction& mine, verdict& found) {
     own_site own("a");
     own.has_node = true;
     own.generation = 1;
-    found.ec = co_await await_decision(p, mine, &own, wake, call, due, found.outcome);
+    found.ec = co_await await_decision(p, mine, own, wake, call, due, found.outcome);
 }
 
 void expect(scripted_port& p, const std::string& question, error_code ec = {}) {

@@ -51,8 +51,8 @@ public:
                std::shared_ptr<detail::name_watch_impl> impl) noexcept;
 
     /**
-     * @brief Waits until the name's entry differs from the one returned last. The first call
-     *        completes at once. Intermediate states may be skipped.
+     * @brief Waits until the name's entry differs from the one returned last, or was deleted and
+     *        registered again. The first call completes at once. Intermediate states may be skipped.
      *
      * @completes `void(error_code, name_entry)`
      *

@@ -95,7 +95,7 @@ public:
     }
 
     /**
-     * @brief Waits for the decision or, in the form `coordinator`, makes it.
+     * @brief Waits for the votes and makes the decision, unless a site makes it first.
      *
      * @completes `void(error_code, commit_outcome)`; an abort is an outcome, not an error.
      *

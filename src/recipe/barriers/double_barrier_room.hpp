@@ -4,10 +4,10 @@
 #include "driver/port.hpp"
 #include "driver/request.hpp"
 #include "driver/signal.hpp"
+#include "driver/sweep.hpp"
 #include "driver/task.hpp"
 #include "recipe/barriers/double_barrier_rule.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
-#include "recipe/toolkit/sweep.hpp"
 
 #include <cstdint>
 #include <deque>

@@ -37,10 +37,14 @@ void cache_states::publish(bool exists, std::shared_ptr<const node_map> nodes) {
 }
 
 bool cache_states::add(call_type call) {
-    std::erase_if(calls_, [](const call_type& c) { return !c.waiting(); });
+    if (call.seen != latest_.revision && may_report()) {
+        reported_ = true;
+        call.complete(latest_);
+        return false;
+    }
+    sweep_(calls_, [](const call_type& c) { return !c.waiting(); });
     calls_.push_back(std::move(call));
-    report();
-    return !calls_.empty();
+    return true;
 }
 
 void cache_states::settle() {
@@ -57,8 +61,12 @@ void cache_states::settle() {
 }
 
 /// Not with a state before a change by this client, or before it has settled.
+bool cache_states::may_report() const noexcept {
+    return !none() && !(copy_ && copy_->owes()) && settled();
+}
+
 void cache_states::report() {
-    if (none() || (copy_ && copy_->owes()) || !settled())
+    if (!may_report())
         return;
     auto ready =
         take_if(calls_, [this](const call_type& call) { return call.seen != latest_.revision; });

@@ -3,6 +3,7 @@
 
 #include "driver/local_copy.hpp"
 #include "driver/port.hpp"
+#include "driver/sweep.hpp"
 #include "recipe/toolkit/either_call.hpp"
 #include <corozk/recipe/cache.hpp>
 
@@ -57,6 +58,7 @@ private:
     void expired() noexcept override { report(); }
     void settle();
     bool settled() const noexcept { return !armed(); }
+    bool may_report() const noexcept;
 
     port& port_;
     const std::chrono::milliseconds quiet_;
@@ -65,6 +67,7 @@ private:
     bool reported_ = true;    ///< the latest state, or none has followed since
     time_point latest_by_{};  ///< when the first one since then must be reported
     std::vector<call_type> calls_;
+    sweep sweep_;
 };
 
 }  // namespace corozk::detail

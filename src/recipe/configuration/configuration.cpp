@@ -36,11 +36,8 @@ task<error_code> configuration_writer::write(std::string data, const pending_cal
         const bool doubtful = attempts.doubtful();
         // An older state may look as if the attempt had been applied, or had not.
         error_code ec = co_await behind_sync(port_, get, doubtful);
-        bool repeat = false;
-        if (doubtful)
-            repeat = co_await again_with_quorum(port_, attempts, ec);
-        else
-            repeat = retry(port_, while_reachable).again(ec);  // it leaves no doubt
+        retry reading = attempts;  // it leaves no doubt
+        const bool repeat = co_await again_with_quorum(port_, reading, ec);
         if (repeat)
             continue;
         if (ec && ec != zk_errc::no_node)

@@ -3,6 +3,7 @@
 
 #include "driver/local_copy.hpp"
 #include "driver/request.hpp"
+#include "driver/sweep.hpp"
 #include "operation/path.hpp"
 #include "recipe/configuration/rule.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
@@ -66,6 +67,7 @@ private:
         std::uint64_t seen;
         std::unique_ptr<call_type> call;
     };
+    bool may_answer() const noexcept;
     void answer_calls();
     void start_reader();
     static task<> run_reader(std::shared_ptr<configuration_core> self);
@@ -129,6 +131,7 @@ private:
     bool one_by_one_ = false;  ///< the servers have no multi-read (ZooKeeper before 3.6)
     bool followed_ = false;    ///< `next` was called; before, only own versions are read
     std::vector<waiting_reader> calls_;
+    sweep sweep_;
 };
 
 }  // namespace corozk::detail

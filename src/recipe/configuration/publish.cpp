@@ -238,10 +238,12 @@ task<error_code> configuration_core::finish_ready(const ready_publication& mine)
 
 /// After a lost response to the last step.
 task<error_code> configuration_core::published_as(std::string guid) {
+    retry attempts(port_);
     for (;;) {
         request ready(port_, op_code::get, at(ready_name));
         error_code ec = co_await behind_sync(port_, ready);
-        if (retry(port_).again(ec))
+        const bool again = co_await again_until_done(port_, attempts, ec);
+        if (again)
             continue;
         if (!ec && ready.answer == guid)
             co_return ec;
@@ -320,6 +322,7 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
         co_return ec;
     }
     retry attempts(port_, generation);
+    retry reading(port_);
     for (;;) {
         transaction steps;
         steps.erase(writer);
@@ -339,7 +342,8 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
             // It names this version, or never did, or has been changed since.
             request get(port_, op_code::get, at("current"));
             error_code get_ec = co_await behind_sync(port_, get);
-            if (retry(port_).again(get_ec))
+            const bool look_again = co_await again_until_done(port_, reading, get_ec);
+            if (look_again)
                 continue;
             if (!get_ec && get.answer == name)
                 break;

@@ -19,12 +19,13 @@ constexpr auto every_level = std::numeric_limits<std::size_t>::max();
 }  // namespace
 
 void configuration_core::next(std::uint64_t seen, std::unique_ptr<call_type> call) {
-    std::erase_if(calls_, [](const auto& c) { return !c.call->waiting(); });
-    calls_.push_back({seen, std::move(call)});
     followed_ = true;
+    if (seen != latest_.revision && may_answer())
+        return call->complete(error_code(), latest_);
+    sweep_(calls_, [](const auto& c) { return !c.call->waiting(); });
+    calls_.push_back({seen, std::move(call)});
     // Versions read by a driver that has ended may be old.
     start_reader();
-    answer_calls();
 }
 
 void configuration_core::stop() noexcept {
@@ -40,8 +41,12 @@ void configuration_core::fail_all(error_code ec) {
 }
 
 /// Not with a version before a change by this client.
+bool configuration_core::may_answer() const noexcept {
+    return latest_.revision != 0 && copy_ && !copy_->owes();
+}
+
 void configuration_core::answer_calls() {
-    if (latest_.revision == 0 || !copy_ || copy_->owes())
+    if (!may_answer())
         return;
     auto ready =
         take_if(calls_, [this](const waiting_reader& r) { return r.seen != latest_.revision; });

@@ -118,8 +118,8 @@ private:
     }
 
     std::optional<counter_record> parse(std::string_view data, bool present = true) const {
-        // Kazoo creates an empty node, which means its default.
-        const bool empty = data.empty() && *format_ == counter_format::kazoo;
+        // Kazoo creates an empty node, which means the initial value there and in Curator.
+        const bool empty = data.empty() && *format_ != counter_format::native;
         if (present && !empty)
             return parse_counter(*format_, data);
         counter_record record;
@@ -313,11 +313,14 @@ private:
             co_return make_error_code(errc::overflow);
         record.identity = port_.new_guid().substr(0, 16);
         request make(port_, op_code::create, path());
+        make.only_for(this);
         make.data = print_counter(*format_, record);
         make.entries = options_.acl;
         error_code ec = co_await create_with_parents(port_, make);
         base_.reset();
-        if (ec == zk_errc::node_exists || retry(port_, while_reachable).again(ec))
+        // Not sent: the calls that are left are evaluated again.
+        const bool obsolete = ec == boost::asio::error::operation_aborted;
+        if (ec == zk_errc::node_exists || obsolete || retry(port_, while_reachable).again(ec))
             ec = error_code();
         co_return ec;
     }

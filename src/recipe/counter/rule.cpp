@@ -91,15 +91,20 @@ void forget_oldest(counter_record& record, std::size_t count) {
     record.writers = std::move(kept);
 }
 
+/// Versions wrap around.
+std::uint32_t sets_since(const counter_attempt& attempt, const corozk::stat& stat) noexcept {
+    return static_cast<std::uint32_t>(stat.version) -
+           static_cast<std::uint32_t>(attempt.stat.version);
+}
+
 /// Whether each set since the base was an update: otherwise the update may have been undone by an older
 /// text.
 bool only_updated_since(const counter_attempt& attempt,
                         const counter_record& seen,
                         const corozk::stat& stat) {
-    const std::uint32_t sets =
-        static_cast<std::uint32_t>(stat.version) - static_cast<std::uint32_t>(attempt.stat.version);
     return stat.czxid == attempt.stat.czxid &&
-           sets == static_cast<std::uint32_t>(seen.revision - attempt.base.revision);
+           sets_since(attempt, stat) ==
+               static_cast<std::uint32_t>(seen.revision - attempt.base.revision);
 }
 
 /// 0 if it is not in the table.
@@ -162,8 +167,7 @@ std::optional<counter_record> parse_counter(counter_format format, std::string_v
             return parse_big_endian(data, 4);
         case counter_format::kazoo: {
             counter_record record;
-            // Kazoo creates an empty node, which means its default.
-            if (!data.empty() && !read_number(data, record.value))
+            if (!read_number(data, record.value))
                 return std::nullopt;
             return record;
         }
@@ -274,7 +278,7 @@ counter_verdict judge(counter_format format,
             return counter_verdict::unknown;
         if (stat.mzxid == attempt.stat.mzxid)
             return counter_verdict::pending;
-        bool next = stat.version == attempt.stat.version + 1;
+        bool next = sets_since(attempt, stat) == 1;
         bool ours = seen.value == attempt.result.value;
         return next && !ours ? counter_verdict::not_applied : counter_verdict::unknown;
     }

@@ -25,7 +25,8 @@ namespace corozk::detail {
 //   * The same data is written after session loss as before, so that repeating a registration or an
 //     update after a lost response is not a difference.
 //   * Unknown fields are ignored; `enabled` is written only if false, as Curator before 2.11 rejects
-//     fields that it does not know. Missing fields have the values that Curator gives them.
+//     fields that it does not know. Missing fields have the values that Curator gives them,
+//     and a missing id is the node's name.
 //   * What is no instance is skipped and reported: by name in a `service_state`, and in the log once per
 //     change. It ends nothing. Data is parsed up to a size and a depth.
 //   * An instance is known by its service and its node's name, not by the name and the id in its data:

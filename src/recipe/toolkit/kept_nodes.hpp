@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "driver/sweep.hpp"
 #include "recipe/toolkit/kept_node.hpp"
-#include "recipe/toolkit/sweep.hpp"
 
 #include <map>
 #include <memory>

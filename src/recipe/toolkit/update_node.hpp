@@ -6,6 +6,7 @@
 #include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/retry.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -49,7 +50,9 @@ task<error_code> update_node(port& p,
         if (ec || !data)
             co_return ec;
         if (how.blind && doubted && doubted->czxid == read.record.czxid &&
-            read.record.version > doubted->version + 1)
+            static_cast<std::uint32_t>(read.record.version) -
+                    static_cast<std::uint32_t>(doubted->version) >
+                1)
             co_return ec;
         request set(p, op_code::set, path, attempts.generation());
         set.only_for(how.call);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "driver/sweep.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
-#include "recipe/toolkit/sweep.hpp"
 #include <corozk/time_limit.hpp>
 
 #include <algorithm>

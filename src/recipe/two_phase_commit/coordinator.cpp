@@ -99,13 +99,9 @@ task<> decide_driver(coordinator_ptr self,
     session_signal session(p, wake);
     const this_transaction mine = self->mine;
     outcome_slot outcome;
-    error_code ec;
-    if (self->header->form == commit_form::coordinator) {
-        vote_tally votes(p, mine, self->header->sites, nullptr, wake);
-        ec = co_await votes.run(call, due, outcome);
-    } else {
-        ec = co_await await_decision(p, mine, nullptr, wake, call, due, outcome);
-    }
+    // In the form all_sites, too: the sites that vote decide, but perhaps none lives to vote.
+    vote_tally votes(p, mine, self->header->sites, nullptr, wake);
+    error_code ec = co_await votes.run(call, due, outcome);
     finish_call(call, ec, outcome);
 }
 
@@ -153,13 +149,6 @@ task<error_code> clean_up_once(port& p, const interest& call, this_transaction& 
         co_return co_await why_missing(p, mine);
     if (!force && last.size() < header->sites.size())
         co_return errc::busy;
-    std::size_t size = decision_overhead;
-    for (const std::string& child : last)
-        size += child.size() + per_site_overhead;
-    if (size > p.max_request_size()) {
-        others.insert(others.end(), last.begin(), last.end());
-        last.clear();
-    }
     std::deque<request> erasures;
     for (const std::string& child : others) {
         transaction steps = mine.steps();
@@ -213,9 +202,8 @@ void commit_coordinator::start_begin(const impl_ptr& impl,
         return;
     error_code problem;
     std::size_t decision = detail::decision_overhead;
-    for (const std::string& site : sites) {
-        decision += impl->path().size() + site.size() + detail::per_site_overhead;
-    }
+    for (const std::string& site : sites)
+        decision += detail::done_node(impl->path(), site).size() + detail::per_site_overhead;
     detail::commit_header header;
     header.form = impl->form;
     header.guid.resize(32);

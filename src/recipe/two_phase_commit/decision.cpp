@@ -161,7 +161,7 @@ task<error_code> abort_as_dead(port& p,
 
 task<error_code> await_decision(port& p,
                                 const this_transaction& mine,
-                                const own_site* own,
+                                const own_site& own,
                                 signal& wake,
                                 outcome_call& call,
                                 const alarm& due,
@@ -169,9 +169,9 @@ task<error_code> await_decision(port& p,
     watch_signal watch(wake);
     watch_signal transaction_watch(wake);
     error_code ec;
-    // A site, whose vote may count, waits for a server that can catch up.
-    auto until_quorum = [own, &ec] {
-        const bool waits = own && ec == zk_errc::not_read_only;
+    // The site, whose vote may count, waits for a server that can catch up.
+    auto until_quorum = [&ec] {
+        const bool waits = ec == zk_errc::not_read_only;
         if (waits)
             ec = error_code();
         return waits;
@@ -181,8 +181,8 @@ task<error_code> await_decision(port& p,
         bool waits = until_quorum();
         if (ec || outcome || call.over())
             break;
-        if (own && own->is_dead(p)) {
-            ec = co_await abort_as_dead(p, mine, *own, outcome);
+        if (own.is_dead(p)) {
+            ec = co_await abort_as_dead(p, mine, own, outcome);
             break;
         }
         if (!waits)

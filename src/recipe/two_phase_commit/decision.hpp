@@ -141,10 +141,10 @@ task<error_code> abort_as_dead(port& p,
 
 /// Waits for the decision of another participant, until the call is over or the votes are due: then
 /// aborts.
-/// @param own a site of this client that has voted, or may have; null: none
+/// @param own a site of this client that has voted, or may have
 task<error_code> await_decision(port& p,
                                 const this_transaction& mine,
-                                const own_site* own,
+                                const own_site& own,
                                 signal& wake,
                                 outcome_call& call,
                                 const alarm& due,

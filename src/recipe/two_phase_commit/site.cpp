@@ -146,6 +146,7 @@ task<error_code> join_steps(commit_site_impl& self,
         steps.create(self.joined, std::string(), self.mine.how());
         steps.create(self.node, std::string(), self.mine.how(create_mode::ephemeral));
         request create(p, steps, generation, self.path());
+        create.only_for(&call.users_call());
         ec = co_await create;
         if (!ec) {
             self.own.has_node = true;
@@ -257,6 +258,7 @@ task<error_code> write_vote(commit_site_impl& self,
                          self.mine.how());
         }
         request write(p, steps, self.own.generation, self.path());
+        write.only_for(&call.users_call());
         error_code ec = co_await write;
         if (!ec || ec == zk_errc::node_exists) {  // written, or already decided
             self.vote_given = true;
@@ -313,7 +315,7 @@ task<error_code> vote_steps(commit_site_impl& self,
         error_code ec = co_await votes.run(call, due, outcome);
         co_return ec;
     }
-    error_code ec = co_await await_decision(p, mine, &self.own, wake, call, due, outcome);
+    error_code ec = co_await await_decision(p, mine, self.own, wake, call, due, outcome);
     co_return ec;
 }
 

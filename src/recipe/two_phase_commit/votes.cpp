@@ -104,19 +104,15 @@ task<error_code> vote_tally::read_votes(bool& again) {
         } else if (may_lag(port_, read)) {
             v.data_watch.disarm();
             again = true;
-        } else if (ec == zk_errc::no_node && v.czxid != 0) {
-            states_[i] = site_state::dead;
         } else if (ec == zk_errc::no_node) {
+            states_[i] = site_state::absent;
             request& exists = missing.try_emplace(i, port_, op_code::exists, node_of(i), generation)
                                   .first->second;
             exists.attach(v.missing_watch);
             exists.send();
         } else if (ec) {
             problem = ec;
-        } else if (v.czxid != 0 && v.czxid != read.record.czxid) {
-            states_[i] = site_state::dead;
         } else {
-            v.czxid = read.record.czxid;
             v.version = read.record.version;
             states_[i] = read_vote(read.answer);
         }
@@ -150,7 +146,16 @@ task<error_code> vote_tally::look_for_traces(std::size_t i, std::uint64_t genera
         forget_watch(port_, votes_[i].missing_watch, watch_kind::exists, node_of(i));
         again = true;
     } else if (!has_come && is_there == zk_errc::no_node) {
-        states_[i] = site_state::dead;
+        // Or its join was undone between the two requests.
+        request still(port_, op_code::exists, joined_node(mine_.path, sites_[i]), generation);
+        error_code ec = co_await still;
+        const bool same = !ec && still.record.czxid == joined.record.czxid;
+        if (same && !may_lag(port_, still)) {
+            states_[i] = site_state::dead;
+        } else {
+            forget_watch(port_, votes_[i].missing_watch, watch_kind::exists, node_of(i));
+            again = true;
+        }
     } else if (!is_there) {
         again = true;  // the watch has fired
     } else if (has_come && has_come != zk_errc::no_node) {

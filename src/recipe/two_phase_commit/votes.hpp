@@ -30,8 +30,7 @@ private:
         explicit vote(signal& wake) : data_watch(wake), missing_watch(wake) {}
         watch_signal data_watch;
         watch_signal missing_watch;
-        std::int64_t czxid = 0;  ///< of the node; 0: none was seen
-        std::int32_t version = 0;
+        std::int32_t version = 0;  ///< of the node
     };
 
     task<error_code> read_votes(bool& again);
