@@ -91,7 +91,7 @@ std::string facts_of(const boost::json::array& rows) {
             std::string shown =
                 fact.is_string() ? std::string(fact.get_string()) : boost::json::serialize(fact);
             line += fmt::format(
-                "{}{}: {}", line.empty() ? "" : "; ", std::string_view(key), escaped(shown));
+                "{}{}: {}", line.empty() ? "" : "; ", escaped(std::string(key)), escaped(shown));
         }
         text += fmt::format("<p class=soft>{}</p>\n", line);
     }

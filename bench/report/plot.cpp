@@ -60,13 +60,15 @@ const look& look_of(std::string_view implementation) {
     return at == looks.end() ? looks[4] : *at;
 }
 
-/// Between double quotes, where gnuplot knows escapes.
+/// Between double quotes, where gnuplot knows escapes, and runs what is between backquotes.
 std::string literal(const std::string& text) {
     std::string result = "\"";
     for (char c : text) {
         if (c == '"' || c == '\\')
             result += '\\';
-        result += c == '\n' ? std::string("\\n") : std::string(1, c);
+        result += c == '\n'  ? std::string("\\n")
+                  : c == '`' ? std::string("\\140")
+                             : std::string(1, c);
     }
     return result + '"';
 }

@@ -293,6 +293,26 @@ TEST_CASE("report: what is wrong is said whole, below the table") {
     CHECK(contains(section, ">fails</td>"));
 }
 
+TEST_CASE("report: what rows say is shown, and nothing else comes of it") {
+    reported r;
+    array rows;
+    const std::filesystem::path made = r.folder().parent_path() / "made";
+    for (int waiters : {10, 100}) {
+        rows.push_back(object{{"workload", "handover"},
+                              {"implementation", "mine"},
+                              {"title", "a `touch " + made.string() + "` b"},
+                              {"recipe", "lock"},
+                              {"waiters", waiters},
+                              {"sessions", 1},
+                              {"handover_us", quantiles(100 + waiters, 9'000)},
+                              {"run", {{"<b>", "<i>"}}}});
+    }
+    REQUIRE(r.make(rows) == 0);
+    CHECK_FALSE(std::filesystem::exists(made));
+    CHECK(contains(content_of(r.folder() / "handover-latency-lock-1.svg"), "`touch "));
+    CHECK(contains(content_of(r.folder() / "index.html"), "&lt;b&gt;: &lt;i&gt;"));
+}
+
 TEST_CASE("report: files of rows with the same name do not replace each other") {
     reported r;
     array rows;
