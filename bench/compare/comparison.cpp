@@ -6,11 +6,13 @@
 namespace corozk::bench {
 
 void add_phase(result& r, const peer_phase& phase, const std::string& per, double units) {
-    r.add("requests_per_" + per, phase.requests / units);
-    r.add("notifications_per_" + per, phase.notifications / units);
-    r.add("bytes_per_" + per, phase.bytes / units);
     r.add("client_cpu_us_per_" + per, phase.client_cpu_seconds * 1e6 / units);
-    r.add("server_cpu_us_per_" + per, phase.server_cpu_seconds * 1e6 / units);
+    if (phase.server_is_ours) {
+        r.add("requests_per_" + per, phase.requests / units);
+        r.add("notifications_per_" + per, phase.notifications / units);
+        r.add("bytes_per_" + per, phase.bytes / units);
+        r.add("server_cpu_us_per_" + per, phase.server_cpu_seconds * 1e6 / units);
+    }
     if (phase.requests > 0)
         r.add("client_cpu_us_per_request", phase.client_cpu_seconds * 1e6 / phase.requests);
     r.set("threads", phase.threads);

@@ -63,7 +63,7 @@ protected:
     comparison& operator=(const comparison&) = default;
 };
 
-/// Requests, notifications, bytes, CPU of a phase, for each of `units`.
+/// Requests, notifications, bytes, CPU of a phase, for each of `units`; without what is not known.
 void add_phase(result& r, const peer_phase& phase, const std::string& per, double units);
 
 /// The times in "latencies_ns" of a phase, as KEY.p50, KEY.p99, KEY.max.

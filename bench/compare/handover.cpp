@@ -91,7 +91,8 @@ public:
         row.add("handovers_per_s", n / drain.seconds);
         row.add("handover_us.p50", times.p50()).add("handover_us.p99", times.p99());
         row.add("handover_us.max", times.max()).add(times);
-        row.add("requests_per_waiter", (queue.requests + drain.requests) / n);
+        if (drain.server_is_ours)
+            row.add("requests_per_waiter", (queue.requests + drain.requests) / n);
         add_phase(row, drain, "handover", n);
         if (queue.memory_bytes > 0)  // a collection can free more than what comes
             row.add("memory_per_waiter_bytes", queue.memory_bytes / n);

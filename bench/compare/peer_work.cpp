@@ -145,6 +145,7 @@ boost::asio::awaitable<peer_phases> peer_work::ask(std::string request) {
             peer_phase p;
             p.operations = number(message, "operations");
             p.seconds = number(message, "seconds");
+            p.server_is_ours = on_.owns_servers();
             double polls = after.observer_requests - before.observer_requests;
             auto received = static_cast<double>(after.server.received - before.server.received);
             p.requests = std::max(received - polls, 0.0);

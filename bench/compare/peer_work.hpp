@@ -19,7 +19,8 @@ namespace corozk::bench {
 struct peer_phase {
     double operations = 0;
     double seconds = 0;
-    double requests = 0;  ///< these three by the server's count, if it is ours
+    bool server_is_ours = false;  ///< otherwise the next four are not known
+    double requests = 0;          ///< these three by the server's count
     double notifications = 0;
     double bytes = 0;
     double server_cpu_seconds = 0;

@@ -107,6 +107,12 @@ TEST_CASE("a comparison has a row for each who takes part, and a report") {
         CHECK(row.contains("run"));
         std::string who = text(row, "implementation");
         seen.insert(who);
+        // What these servers count is not known: it must not be shown as nothing.
+        for (const char* key : {"requests_per_handover",
+                                "bytes_per_handover",
+                                "requests_per_waiter",
+                                "server_cpu_us_per_handover"})
+            CHECK((!row.contains(key) || figure(row, key) > 0));
         // How the others do is not ours to promise.
         if (who == "ours" || who == "c_client") {
             CHECK(text(row, "failure").empty());
