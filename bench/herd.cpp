@@ -3,12 +3,14 @@
 #include "compare/neighbour_of_peer.hpp"
 #include "contest_rows.hpp"
 #include "contestants.hpp"
-#include "erase_tree.hpp"
 #include "lock_crowd.hpp"
 #include "neighbours.hpp"
 #include "quiet.hpp"
 #include "table.hpp"
 #include "time_limit.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include <fmt/format.h>
 
@@ -183,7 +185,8 @@ private:
 boost::asio::awaitable<void> tidy_up(job& j, std::string folder) {
     j.on.shown().update("tidying up");
     auto clients = co_await j.on.connect(1);
-    co_await erase_tree(clients.front(), std::move(folder));
+    co_await clients.front().erase_tree(std::move(folder),
+                                        boost::asio::as_tuple(boost::asio::use_awaitable));
     co_await stage::close(clients);
 }
 

@@ -8,6 +8,7 @@ namespace corozk::bench {
 
 std::vector<std::uint16_t> ports_of(std::string_view hosts) {
     std::vector<std::uint16_t> ports;
+    hosts = hosts.substr(0, hosts.find('/'));
     while (!hosts.empty()) {
         std::string_view one = hosts.substr(0, hosts.find(','));
         hosts.remove_prefix(std::min(one.size() + 1, hosts.size()));

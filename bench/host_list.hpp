@@ -7,7 +7,7 @@
 
 namespace corozk::bench {
 
-/// The ports of a list HOST:PORT[,HOST:PORT...] on this machine.
+/// The ports of a list HOST:PORT[,HOST:PORT...][/CHROOT] on this machine.
 std::vector<std::uint16_t> ports_of(std::string_view hosts);
 
 }  // namespace corozk::bench

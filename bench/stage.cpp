@@ -2,7 +2,7 @@
 #include "stage.hpp"
 
 #include "certificates.hpp"
-#include "erase_tree.hpp"
+#include "host_list.hpp"
 #include "interruption.hpp"
 #include "output.hpp"
 #include "server_counters.hpp"
@@ -19,7 +19,6 @@
 #include <zookeeper/zookeeper.h>
 
 #include <algorithm>
-#include <charconv>
 #include <exception>
 #include <random>
 #include <stdexcept>
@@ -62,10 +61,8 @@ int raw_timeout(const settings& s) {
 boost::asio::awaitable<void> erase_all(client& c, std::string path) {
     boost::asio::steady_timer pause(co_await boost::asio::this_coro::executor);
     for (;;) {
-        co_await erase_tree(c, path);
-        auto [ec, stat] =
-            co_await c.exists(path, boost::asio::as_tuple(boost::asio::use_awaitable));
-        if (!ec && !stat)
+        auto [ec] = co_await c.erase_tree(path, boost::asio::as_tuple(boost::asio::use_awaitable));
+        if (!ec || ec == zk_errc::no_node)
             co_return;
         pause.expires_after(std::chrono::milliseconds(100));
         co_await pause.async_wait(boost::asio::use_awaitable);
@@ -181,16 +178,10 @@ void stage::warm_up() {
 }
 
 std::string stage::server_version() {
-    std::string_view address = hosts_;
-    address = address.substr(0, address.find_first_of(",/"));
-    auto colon = address.rfind(':');
-    std::string_view name = address.substr(0, colon);
-    if (colon == address.npos || (name != "127.0.0.1" && name != "localhost"))
+    if (!hosts_.starts_with("127.0.0.1:") && !hosts_.starts_with("localhost:"))
         return "unknown";
-    std::uint16_t port = 0;
-    std::from_chars(address.data() + colon + 1, address.data() + address.size(), port);
     try {
-        std::string text = testing::four_letter(port, "srvr");
+        std::string text = testing::four_letter(ports_of(hosts_).front(), "srvr");
         constexpr std::string_view key = "ookeeper version: ";
         auto at = text.find(key);
         if (at == text.npos)
