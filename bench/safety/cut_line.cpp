@@ -6,9 +6,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace corozk::bench {
 
-cut_line::cut_line(std::string_view hosts, bool zookeeper) {
+cut_line::cut_line(std::string_view hosts, bool zookeeper)
+    : chroot_(hosts.substr(std::min(hosts.find('/'), hosts.size()))) {
     auto ports = ports_of(hosts);
     if (!zookeeper) {
         plain_.emplace();
@@ -25,7 +28,7 @@ std::string cut_line::hosts() const {
     std::vector<std::string> all;
     for (const auto& proxy : proxies_)
         all.push_back(proxy->hosts());
-    return fmt::format("{}", fmt::join(all, ","));
+    return fmt::format("{}{}", fmt::join(all, ","), chroot_);
 }
 
 void cut_line::cut(bool on) {

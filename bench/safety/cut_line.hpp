@@ -24,6 +24,7 @@ public:
     void cut(bool on);
 
 private:
+    std::string chroot_;  ///< "" if there is none
     std::vector<std::unique_ptr<testing::fault_proxy>> proxies_;
     std::optional<testing::stream_proxy> plain_;
 };

@@ -8,9 +8,9 @@ namespace corozk::bench {
 
 namespace {
 
-constexpr std::array kinds_of_faults{fault_kind{"pause"},
-                                     fault_kind{"partition"},
-                                     fault_kind{"clock"}};
+constexpr std::array kinds_of_faults{fault_name{"pause"},
+                                     fault_name{"partition"},
+                                     fault_name{"clock"}};
 
 constexpr std::array faults{
     fault{"pause", "pause", fault_means::stop, true},
@@ -22,7 +22,7 @@ constexpr std::array faults{
 
 }  // namespace
 
-std::span<const fault_kind> all_faults() {
+std::span<const fault_name> all_faults() {
     return kinds_of_faults;
 }
 
@@ -35,7 +35,7 @@ bool fault::concerns(const protection& p) const {
 }
 
 bool fault::loses(const protection& p) const {
-    if (p.safe || by == fault_means::wall_clock)
+    if (p.safe || kind.empty() || by == fault_means::wall_clock)
         return false;
     // valid() goes by the local clock, and is false before the servers end the session.
     bool sees_it = p.system == "corozk" && p.guard == "valid" && !after_look;

@@ -11,10 +11,10 @@
 namespace corozk::bench {
 
 /// As in --fault.
-struct fault_kind {
+struct fault_name {
     std::string_view name;
 };
-std::span<const fault_kind> all_faults();
+std::span<const fault_name> all_faults();
 
 enum class fault_means { stop, cut_off, wall_clock, all_clocks };
 

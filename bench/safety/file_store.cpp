@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <sys/file.h>
 #include <system_error>
 #include <unistd.h>
@@ -43,7 +44,11 @@ bool file_store::write(std::int64_t token, const std::string& text) const {
     moment_alone now(path_);
     if (check_token_ && token < largest_token())
         return false;
-    std::ofstream(path_, std::ios::trunc) << token << '\n' << text << '\n';
+    std::ofstream stream(path_, std::ios::trunc);
+    stream << token << '\n' << text << '\n';
+    stream.close();
+    if (!stream)
+        throw std::runtime_error("cannot write " + path_);
     return true;
 }
 

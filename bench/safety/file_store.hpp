@@ -15,7 +15,7 @@ public:
 
     std::string read() const;
 
-    /// @return whether it was written
+    /// @return whether it was written, or refused. @throws std::exception if it failed
     bool write(std::int64_t token, const std::string& text) const;
 
 private:

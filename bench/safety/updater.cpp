@@ -113,7 +113,11 @@ private:
         while (text.ends_with('\n') || text.ends_with(' '))
             text.pop_back();
         text += ' ' + element;
-        auto outcome = co_await site_.write(std::move(text));
+        auto outcome = write_outcome::unknown;
+        try {
+            outcome = co_await site_.write(std::move(text));
+        } catch (const std::exception&) {  // it may have been written
+        }
         switch (outcome) {
             case write_outcome::written:
                 co_return update_outcome::added;
