@@ -54,6 +54,17 @@ void raw_loop::wait() {
     expect(second_->result, "request");
 }
 
+/// Until the second session has seen more, after the first one has erased a node.
+void raw_loop::wait_for_event(std::size_t seen) {
+    auto limit = clock::now() + raw_patience;
+    while (second_->events == seen) {
+        if (clock::now() > limit)
+            throw std::runtime_error("C client: no event came");
+        step();
+        expect(first_->result, "delete");
+    }
+}
+
 void raw_loop::start(raw_session& s, kind what, const std::string& path, bool watched) {
     ++s.started;
     switch (what) {
@@ -117,8 +128,7 @@ raw_loop::samples raw_loop::measure(std::size_t count) {
         std::size_t seen = b.events;
         began = clock::now();
         start(a, kind::erase, node);
-        while (b.events == seen)
-            step();
+        wait_for_event(seen);
         result.handover.add(to_microseconds(b.event_at - began));
         wait();
     }
@@ -129,8 +139,7 @@ raw_loop::samples raw_loop::measure(std::size_t count) {
         std::size_t seen = b.events;
         auto began = clock::now();
         start(a, kind::erase, path(i));
-        while (b.events == seen)
-            step();
+        wait_for_event(seen);
         result.handover_in_row.add(to_microseconds(b.event_at - began));
     }
     wait();

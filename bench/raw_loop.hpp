@@ -85,6 +85,7 @@ private:
 
     void step();
     void wait();
+    void wait_for_event(std::size_t seen);
     void start(raw_session& s, kind what, const std::string& path, bool watched = false);
     std::string path(std::size_t number) const;
     template <class Send>

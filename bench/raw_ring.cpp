@@ -18,7 +18,6 @@ namespace corozk::bench {
 namespace {
 
 constexpr std::size_t in_flight = 500;
-constexpr auto samples_patience = std::chrono::seconds(60);
 /// How often the C client is asked whether it wants to send a ping.
 constexpr auto refresh_interval = std::chrono::seconds(1);
 constexpr int longest_sleep_ms = 10;
@@ -107,7 +106,7 @@ void raw_ring::connect() {
         }
         return true;
     };
-    auto limit = clock::now() + samples_patience;
+    auto limit = clock::now() + raw_patience;
     while (!all_are_connected()) {
         if (clock::now() > limit)
             throw std::runtime_error("the C client's sessions do not connect");
@@ -183,7 +182,7 @@ template <class Condition>
 void raw_ring::until(Condition holds) {
     if (holds())
         return;
-    auto limit = clock::now() + samples_patience;
+    auto limit = clock::now() + raw_patience;
     while (!holds()) {
         if (clock::now() > limit)
             throw std::runtime_error("C client: nothing moves any more");

@@ -48,6 +48,9 @@ struct raw_session {
 /// When nothing has come for so long, the sessions that somebody waits for are nudged.
 constexpr std::chrono::milliseconds long_silence{500};
 
+/// Nothing has come of what was asked for, for so long: something is wrong.
+constexpr std::chrono::seconds raw_patience{60};
+
 /// Waits until something can be done for one of them, at most four, and does it; at the longest
 /// until then.
 void step(std::span<raw_session* const> sessions,
