@@ -32,6 +32,20 @@ double handover_alone_us(const server_costs& costs, lock_form form, const lock_d
     return 0;
 }
 
+/// Requests queue behind those of others, and of other locks. A lock's own do not: one turn follows the
+/// other. So it is
+///   alone / (left - (locks - 1) * busy / (hold + handover))
+/// where the load of the other locks depends on how long a hand-over takes.
+double handover_beside_us(const server_costs& costs,
+                          lock_form form,
+                          const lock_demand& demand,
+                          double busy) {
+    double alone = handover_alone_us(costs, form, demand);
+    double left = 1 - demand.other_load;
+    double half = (left * demand.hold_us - (demand.locks - 1) * busy - alone) / 2;
+    return (std::sqrt(half * half + left * alone * demand.hold_us) - half) / left;
+}
+
 }  // namespace
 
 std::string_view name_of(lock_form form) {
@@ -82,22 +96,19 @@ double busy_us(const server_costs& costs, const turn_work& work, double servers)
 lock_prediction predict(const server_costs& costs, lock_form form, const lock_demand& demand) {
     lock_prediction p;
     double busy = busy_us(costs, work_of(form, demand.waiters, demand.hold_us), demand.servers);
-    double alone = handover_alone_us(costs, form, demand);
     double left = 1 - demand.other_load;
-    p.turns_per_s = demand.locks * 1e6 / (demand.hold_us + alone);
-    p.load = demand.other_load + p.turns_per_s * busy / 1e6;
-    p.saturated = p.load >= 1;
-    if (p.saturated) {
+    if (left <= 0) {
         p.load = 1;
-        p.turns_per_s = std::max(left, 0.0) * 1e6 / busy;
-        p.handover_us = p.turns_per_s > 0 ? demand.locks * 1e6 / p.turns_per_s - demand.hold_us
-                                          : std::numeric_limits<double>::infinity();
+        p.saturated = true;
+        p.handover_us = std::numeric_limits<double>::infinity();
         return p;
     }
-    // Requests queue behind those of others, and of other locks. A lock's own do not: one turn
-    // follows the other.
-    double of_others = p.load - p.turns_per_s / demand.locks * busy / 1e6;
-    p.handover_us = alone / (1 - of_others);
+    // As often as the servers can do it at most.
+    double least_us = demand.locks * busy / left - demand.hold_us;
+    p.handover_us = std::max(handover_beside_us(costs, form, demand, busy), least_us);
+    p.saturated = p.handover_us <= least_us;
+    p.turns_per_s = demand.locks * 1e6 / (demand.hold_us + p.handover_us);
+    p.load = p.saturated ? 1 : demand.other_load + p.turns_per_s * busy / 1e6;
     return p;
 }
 

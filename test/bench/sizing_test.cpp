@@ -89,7 +89,31 @@ TEST_CASE("sizing: other locks and other clients make a hand-over longer, the ow
     d.locks = 100;
     double beside = predict(some_costs(), lock_form::corozk, d).handover_us;
     CHECK(beside > alone);
-    CHECK(predict(some_costs(), lock_form::corozk, d).turns_per_s == Approx(100e6 / 100'230));
+    CHECK(predict(some_costs(), lock_form::corozk, d).turns_per_s ==
+          Approx(100e6 / 100'230).epsilon(0.01));
+}
+
+TEST_CASE("sizing: turns come as often as they are held and handed over, under any load") {
+    auto [hold_us, other_load, locks] =
+        GENERATE(table<double, double, double>({{0, 0.3, 1},
+                                                {0, 0.3, 20},
+                                                {1'000, 0, 3},
+                                                {1'000, 0.9, 3},
+                                                {100'000, 0.5, 100},
+                                                {100'000, 0, 1e5}}));
+    for (lock_form form : forms) {
+        INFO(name_of(form) << ", " << hold_us << ", " << other_load << ", " << locks);
+        lock_demand d = some_demand(10);
+        d.hold_us = hold_us;
+        d.other_load = other_load;
+        d.locks = locks;
+        lock_prediction p = predict(some_costs(), form, d);
+        CHECK(p.turns_per_s * (hold_us + p.handover_us) == Approx(locks * 1e6));
+        CHECK(p.load > other_load);
+        CHECK(p.load <= 1);
+        double busy = busy_us(some_costs(), work_of(form, 10, hold_us), 1);
+        CHECK(p.load == Approx(other_load + p.turns_per_s * busy / 1e6));
+    }
 }
 
 TEST_CASE("sizing: where others take all of the servers, nobody gets a lock") {
