@@ -117,24 +117,27 @@ int run_command(const program& p,
     shown.clear();
     auto rows = rows_of(c.name, words, on, j.facts, j.results);
     std::vector<std::function<void()>> steps;
+    // Who only looks is interrupted some time, and has found what it has found.
+    const bool reports = complete || (s.look_only && !problem);
     // What is in the file is not given up for nothing.
     if (problem ? !rows.empty() : has_measured(j))
         steps.emplace_back([&] { file.write(rows); });
     if (complete)
         steps.insert(steps.begin(), [&] { say(j.output); });
-    if (complete && !s.report_folder.empty())
+    if (reports && !s.report_folder.empty())
         steps.emplace_back([&] { say("\n" + p.write_report(s.report_folder, rows)); });
     bool good = do_all(p, steps);
     if (problem)
         std::rethrow_exception(problem);
-    // Who only looks is interrupted some time, and has found what it has found.
-    if (!complete)
-        return s.look_only && j.exit_code != 0 ? j.exit_code : exit_interrupted;
+    if (!reports)
+        return exit_interrupted;
     if (!has_measured(j)) {
         remark(fmt::format("{}: nothing was measured\n", p.name));
         good = false;
     }
-    return good || j.exit_code != 0 ? j.exit_code : c.failure;
+    if (!good && j.exit_code == 0)
+        return c.failure;
+    return complete || j.exit_code != 0 ? j.exit_code : exit_interrupted;
 }
 
 const command& find_command(const program& p, std::string_view name) {

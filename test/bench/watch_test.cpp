@@ -121,6 +121,24 @@ TEST_CASE("watch: interrupted before a herd was seen, it says so by its exit cod
     CHECK(program.process().exit_status() == 130);
 }
 
+TEST_CASE("watch: an interruption is its end, with a report, and what cannot be written is said") {
+    server alone(client_server_options());
+    bench_run bench;
+    std::string report = bench.path("report");
+    auto [more, code] = GENERATE_REF(table<std::vector<std::string>, int>(
+        {{{"--report", report}, 130}, {{"--json", "/dev/full"}, 2}}));
+    watching program(more, alone);
+    eventually([&] { return program.says(" sessions"); }, std::chrono::minutes(1));
+    program.process().signal(SIGINT);
+    REQUIRE(program.process().wait(std::chrono::minutes(1)));
+    INFO(program.out());
+    CHECK(program.process().exit_status() == code);
+    if (code == 130)
+        CHECK(std::filesystem::exists(report + "/index.html"));
+    else
+        CHECK(program.says("cannot write /dev/full"));
+}
+
 TEST_CASE("watch: waiters of corozk's lock are no herd") {
     restless_crowd<bench::our_lock> crowd("/watch/ours");
     std::optional<watching> program;
