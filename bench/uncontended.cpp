@@ -155,8 +155,9 @@ boost::asio::awaitable<void> run_uncontended(job& j) {
     add_row("create + delete, corozk's client", plain);
     add_row("acquire + release, corozk's lock", locked);
     j.output = heading(j) + "\n" + t.str();
+    std::size_t blocks = (j.wanted.operations + block - 1) / block;
     j.output += fmt::format("\n{} cycles of each, in turns of {}\n",
-                            count_text(static_cast<double>(j.wanted.operations)),
+                            count_text(static_cast<double>(blocks * block)),
                             block);
     j.results.push_back(std::move(raw));
     j.results.push_back(std::move(plain));
