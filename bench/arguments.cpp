@@ -84,18 +84,25 @@ std::vector<std::string_view> names_of() {
     return names;
 }
 
+/// A name that was given twice means no more than once.
+void want(std::vector<std::string>& wanted, std::string_view name) {
+    if (std::find(wanted.begin(), wanted.end(), name) == wanted.end())
+        wanted.emplace_back(name);
+}
+
 std::vector<std::string> to_recipes(std::string_view text) {
     std::vector<std::string> wanted;
     auto all = all_recipes();
     for (auto part : split(text)) {
         if (part == "all") {
-            wanted.insert(wanted.end(), all.begin(), all.end());
+            for (auto recipe : all)
+                want(wanted, recipe);
             continue;
         }
         if (std::find(all.begin(), all.end(), part) == all.end()) {
             throw usage_error(fmt::format("'{}' is not {} or all", part, fmt::join(all, ", ")));
         }
-        wanted.emplace_back(part);
+        want(wanted, part);
     }
     return wanted;
 }
@@ -111,12 +118,13 @@ std::vector<std::string> to_names(std::string_view text, std::span<const Kind> k
         if (part == "none")
             continue;
         if (part == "all") {
-            wanted.assign(names.begin(), names.end());
+            for (auto name : names)
+                want(wanted, name);
         } else if (std::find(names.begin(), names.end(), part) == names.end()) {
             throw usage_error(
                 fmt::format("'{}' is not {}, all or none", part, fmt::join(names, ", ")));
         } else {
-            wanted.emplace_back(part);
+            want(wanted, part);
         }
     }
     return wanted;
@@ -388,14 +396,14 @@ constexpr std::array options{
                if (!s.holds_itself)
                    s.hold = std::chrono::milliseconds(to_number(v, 0, million));
            }},
-    option{
-        "--stall",
-        "S",
-        "a fault: nobody takes it for so many seconds although somebody waits (default 20; after "
-        "a holder's death twice the session timeout more)",
-        [](settings& s, std::string_view v) {
-            s.stall = std::chrono::seconds(to_number(v, 1, 100'000));
-        }},
+    option{"--stall",
+           "S",
+           "a fault: somebody waits, and nobody takes it for so many seconds, with --hold own "
+           "also while it is held (default 20; after a holder's death twice the session timeout "
+           "more)",
+           [](settings& s, std::string_view v) {
+               s.stall = std::chrono::seconds(to_number(v, 1, 100'000));
+           }},
     option{"--kill",
            "N",
            "kill the first N holders (SIGKILL, to their process groups) instead of telling them to "

@@ -166,7 +166,8 @@ boost::asio::awaitable<result> judge_row(job& j, const trial_setup& setup, std::
             auto floor =
                 j.on.floor(std::clamp(j.wanted.warm_up, least_floor_samples, floor_samples));
             co_await round.run(row);
-            stage::add_floor(row, floor, row.has("handover_us.p50") ? "handover_us.p50" : "");
+            stage::add_floor(
+                row, floor, round.judgement().handovers().empty() ? "" : "handover_us.p50");
             if (round.handed_over() == 0)
                 its.not_judged = "nobody was handed the lock";
         } catch (const protocol_error& e) {
@@ -258,11 +259,11 @@ command judge_command() {
         "environment: COROZK_BENCH_HOSTS, COROZK_BENCH_PATH (a path that does not exist yet), "
         "COROZK_BENCH_NUMBER, COROZK_BENCH_LIMIT, COROZK_BENCH_SESSION_TIMEOUT_MS. "
         "One process (of a semaphore, as many as the limit) holds it until N others have queued; "
-        "then it is passed on until each of them has had it. Judged are exclusion: never more "
-        "than the limit hold it, and fencing tokens grow, if they are said; order (--fair: "
-        "then the next waiter starts when the one before has queued for certain, half a second "
-        "later if it does not say 'queued'); "
-        "stalls: somebody takes it as long as somebody waits (--stall); deaths: no process ends "
+        "then it is passed on N times. Judged are exclusion: never more than the limit hold it, "
+        "and fencing tokens of a lock grow, if they are said; order (--fair: then the next waiter "
+        "starts when the one before has queued for certain, half a second later if it does not say "
+        "'queued'); stalls: somebody takes it as long as somebody waits (--stall; with --hold own "
+        "also while it is held); deaths: no process ends "
         "while it waits or holds, or was to release it and has not said 'released', except those "
         "that are killed (--kill). A herd is no fault, but "
         "said: watch events for each hand-over of at least a quarter of the waiters. "

@@ -79,14 +79,13 @@ void referee::check_order(std::size_t who, clock::time_point asked) {
     }
 }
 
-/// The oldest one that was given back, else the oldest of those who were killed, whose sessions the
-/// server ends later.
+/// The oldest one that was given back, else that was lost, else of those who were killed, whose
+/// sessions the server ends later.
 referee::free_place referee::take_place() {
-    auto at = std::find_if(free_.begin(), free_.end(), [](const free_place& place) {
-        return place.freed != way::died;
-    });
-    if (at == free_.end())
-        at = free_.begin();
+    auto at =
+        std::min_element(free_.begin(), free_.end(), [](const free_place& a, const free_place& b) {
+            return a.freed < b.freed;
+        });
     free_place place = *at;
     free_.erase(at);
     return place;
@@ -112,11 +111,11 @@ void referee::granted(std::size_t who, const statement& what, clock::time_point 
                               rules_.limit));
     } else {
         free_place place = take_place();
-        if (place.since && place.freed != way::lost)
-            ++passed_on_;
+        bool passed = place.since && place.freed != way::lost;
+        passed_on_ += passed ? 1 : 0;
         // Who asked for it later than it became free has not waited for it; and what is found in one
         // reading says nothing about the time between.
-        if (place.since && asked <= *place.since && *place.since < now) {
+        if (passed && asked <= *place.since && *place.since < now) {
             latencies& times = place.freed == way::died ? takeovers_ : handovers_;
             times.add(to_microseconds(now - *place.since));
         }
@@ -178,6 +177,10 @@ void referee::said(std::size_t who, const statement& what, clock::time_point now
                 out_of_turn(name,
                             "although nobody had told it to release: a process that releases by "
                             "itself says 'releasing' before it does (and --hold own is for it)");
+            if (c.state == state::lost) {
+                c.state = state::idle;  // it was told before its loss was heard of
+                return;
+            }
             if (c.state != state::leaving)
                 out_of_turn(name, "without having said 'holding' before");
             leave(c, now, way::released, state::idle);
@@ -186,7 +189,7 @@ void referee::said(std::size_t who, const statement& what, clock::time_point now
             if (c.state != state::holding && c.state != state::leaving)
                 out_of_turn(name, "without having said 'holding' before");
             ++losses_;
-            leave(c, now, way::lost, state::idle);
+            leave(c, now, way::lost, state::lost);
             return;
     }
 }
@@ -247,7 +250,7 @@ std::size_t referee::waiting() const {
 }
 
 std::optional<clock::time_point> referee::idle_since() const {
-    if (holders_ >= rules_.limit)
+    if (holders_ >= rules_.limit && !rules_.holds_itself)
         return std::nullopt;
     std::optional<clock::time_point> asked;  // by the first of those who wait
     for (const contender_state& c : contenders_) {

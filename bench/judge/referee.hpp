@@ -28,6 +28,9 @@ public:
 
         std::size_t limit = 1;  ///< so many may hold it at a time
         bool fair = false;      ///< whether overtaking is a fault
+        /// Whether nobody is told to release it: who waits and does not get it stands still, also while
+        /// somebody holds it.
+        bool holds_itself = false;
         /// Who has said `waiting` has queued after so long, if it does not say when.
         clock::duration surely_queued = std::chrono::milliseconds(500);
     };
@@ -86,7 +89,7 @@ public:
     bool correct() const { return faults_.empty(); }
 
 private:
-    enum class state { silent, waiting, holding, leaving, idle, gone };
+    enum class state { silent, waiting, holding, leaving, idle, lost, gone };
 
     struct contender_state {
         referee::state state = referee::state::silent;
@@ -95,7 +98,7 @@ private:
         std::size_t turns = 0;
     };
 
-    enum class way { released, lost, died };
+    enum class way { released, lost, died };  ///< in the order in which they are taken
 
     struct free_place {
         std::optional<clock::time_point> since;  ///< nothing: nobody had it before

@@ -47,6 +47,7 @@ referee::rules rules_for(const job& j, const trial_setup& setup) {
     referee::rules r;
     r.limit = setup.limit;
     r.fair = j.wanted.fair;
+    r.holds_itself = j.wanted.holds_itself;
     return r;
 }
 

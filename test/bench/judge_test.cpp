@@ -297,6 +297,17 @@ TEST_CASE("judge: a process may hold it as long as it likes, and ask again") {
     CHECK(j.figure("most_holders") == 1);
 }
 
+TEST_CASE("judge: a holder that decides itself and never releases it is a stall") {
+    judged j;
+    int code = j.run("echo waiting; [ $COROZK_BENCH_NUMBER = 1 ] && echo holding; read -r end",
+                     {"--waiters", "2", "--hold", "own", "--stall", "1"});
+    INFO(j.out());
+    REQUIRE(code == 1);
+    CHECK(j.verdict() == "WRONG");
+    CHECK(j.faults("stall") == 1);
+    CHECK(j.says("stall: nobody has got it for "));
+}
+
 TEST_CASE("judge: who decides how long to hold it is not accused of what two pipes mix up") {
     judged j;
     std::string itself =

@@ -331,6 +331,55 @@ TEST_CASE("referee: what was lost was not passed on") {
     t.judge.killed(2, t.at(60));
     t.say(3, "holding", 70);
     CHECK(t.judge.passed_on() == 2);
+    CHECK(t.judge.handovers().values() == std::vector<double>{10'000});
+}
+
+TEST_CASE("referee: of a semaphore, what was released is taken before what was lost") {
+    trial_of t(4, 2);
+    t.all_wait();
+    t.say(0, "holding", 10);
+    t.say(1, "holding", 10);
+    t.say(0, "lost", 20);
+    t.judge.told(1, t.at(30));
+    t.say(2, "holding", 32);
+    CHECK(t.judge.handovers().values() == std::vector<double>{2'000});
+    t.say(3, "holding", 40);
+    CHECK(t.judge.handovers().size() == 1);
+    CHECK(t.judge.passed_on() == 1);
+}
+
+TEST_CASE("referee: who is told to release what it has lost may answer that or not") {
+    trial_of t(2);
+    t.all_wait();
+    t.say(0, "holding", 10);
+    t.judge.told(0, t.at(20));
+    t.say(0, "lost", 21);
+    t.say(0, "released", 22);
+    CHECK(t.judge.turns(0) == 1);
+    CHECK_THROWS_AS(t.say(0, "released", 23), protocol_error);
+    t.say(1, "holding", 30);
+    t.judge.told(1, t.at(40));
+    t.say(1, "lost", 41);
+    t.say(1, "waiting", 42);
+    CHECK(t.judge.correct());
+}
+
+TEST_CASE(
+    "referee: where nobody is told to release it, a holder that never does stands in the way") {
+    auto r = trial_of::rules_for(1, false);
+    r.holds_itself = true;
+    referee judge(r, 2);
+    auto say = [&judge](std::size_t who, std::string_view line, int ms) {
+        judge.said(who, parse_statement(line), trial_of::at(ms));
+    };
+    say(0, "waiting", 0);
+    say(0, "holding", 100);
+    CHECK_FALSE(judge.idle_since());
+    say(1, "waiting", 300);
+    CHECK(judge.idle_since() == trial_of::at(300));
+    say(0, "releasing", 400);
+    say(1, "holding", 500);
+    CHECK_FALSE(judge.idle_since());
 }
 
 TEST_CASE("referee: who was to give it back and never says so is a stall") {
