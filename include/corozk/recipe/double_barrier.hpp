@@ -96,7 +96,8 @@ public:
      * @errors
      * - `errc::busy`: it is already inside, entering or leaving.
      * - `errc::would_block`: a round is in progress (without `wait_for_next_round`).
-     * - `errc::limit_mismatch`: the round was started by members with another size.
+     * - `errc::limit_mismatch`: members use different sizes: the round was started by those with
+     *   another one, the smaller.
      * - `errc::foreign_data`: the barrier node's data was not written by a double barrier.
      * - `errc::sequence_exhausted`: after about 2^31 entries, until all have left.
      * - `errc::bad_option` (a size of 0), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
