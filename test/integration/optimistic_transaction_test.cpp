@@ -427,6 +427,16 @@ TEST_CASE("optimistic transaction: deadlines") {
         proxy.release(rule);
         co_await t.run(body);
         CHECK(data_of(path + "/n") == "9");
+
+        // In an outage: it was not sent.
+        proxy.set_acceptance(acceptance::not_listening);
+        proxy.cut();
+        co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+        late = co_await error_of(t.run_for(milliseconds(300), at_once));
+        CHECK(late == errc::deadline_exceeded);
+        proxy.set_acceptance(acceptance::normal);
+        co_await t.run(body);
+        CHECK(data_of(path + "/n") == "10");
     });
 }
 

@@ -86,6 +86,20 @@ private:
         entry*& current_;
     };
 
+    /// Once the transaction is sent, it is not known at the deadline whether it will be applied.
+    class sending final : public interest {
+    public:
+        explicit sending(pending_call<bool>& call) noexcept : call_(call) {}
+
+        bool waiting() const noexcept override {
+            call_.set_late_error(zk_errc::connection_loss);
+            return call_.waiting();
+        }
+
+    private:
+        pending_call<bool>& call_;
+    };
+
     static task<> run(std::shared_ptr<optimistic_impl> self) {
         while (!self->waiting_.empty()) {
             entry e = std::move(self->waiting_.front());
@@ -137,9 +151,9 @@ private:
         outcome.error = co_await ledger_.prepare();
         if (outcome.error || e.over())
             co_return outcome;
-        e.call->set_late_error(zk_errc::connection_loss);
+        const sending who(*e.call);
         const time_point begin = port_.now();
-        outcome = co_await ledger_.commit_now(std::move(steps), e.call->users_call());
+        outcome = co_await ledger_.commit_now(std::move(steps), who);
         if (!outcome.error)
             backoff_.measured(port_.now() - begin);
         co_return outcome;

@@ -196,7 +196,7 @@ task<exactly_once_outcome> exactly_once::commit_now(std::vector<transaction::ste
         co_return outcome;
     }
     retry attempt(port_, while_reachable);
-    const bool ended = attempt.again(ec);
+    const bool again = attempt.again(ec);
     if (attempt.doubtful()) {
         ec = co_await withdraw();
         if (ec == zk_errc::bad_version)
@@ -215,7 +215,7 @@ task<exactly_once_outcome> exactly_once::commit_now(std::vector<transaction::ste
         if (failed > 0)
             outcome.failed = failed - 1;
     } else {
-        outcome.error = ended ? error_code(boost::asio::error::try_again) : ec;
+        outcome.error = again ? error_code(boost::asio::error::try_again) : ec;
     }
     co_return outcome;
 }
