@@ -109,6 +109,7 @@ inline task<error_code> behind_sync(port& p, request& look, bool needed = true) 
         co_return co_await look;
     request sync(p, op_code::sync, look.path, look.generation);
     sync.only_for_that_of(look);
+    sync.owed = look.owed;
     sync.send();
     look.send();
     error_code synced = co_await sync;

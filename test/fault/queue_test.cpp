@@ -166,6 +166,29 @@ TEST_CASE("queue: closing the client waits until what nobody takes any more is b
     }
 }
 
+TEST_CASE("queue: closing the client waits until what was put too late is gone") {
+    with_proxy([](client&, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        const std::string folder = path + "/q";
+        auto executor = co_await boost::asio::this_coro::executor;
+        client_options options = doomed_options(proxy.hosts());
+        client doomed = co_await client::connect(executor, options);
+        queue mine(doomed, folder);
+        co_await mine.put("a");
+        const rule_id held = proxy.arm(at_op(testing::op_code::multi), hold_reply());
+        auto [late] = co_await mine.put_for("b", 50ms, as_tuple());
+        CHECK(late == errc::deadline_exceeded);
+        co_await eventually_async([&] { return proxy.fired(held) == 1; });
+        pending_result<> closed;
+        doomed.close(closed.handler());
+        pending_result<> refused;
+        doomed.sync("/", refused.handler());
+        CHECK(co_await finished(refused) == errc::closed);
+        proxy.release(held);
+        CHECK(!co_await finished(closed));
+        CHECK(items_at(folder) == std::vector<std::string>{"a"});
+    });
+}
+
 TEST_CASE("queue: an ephemeral item of another session that is put back outlives both sessions") {
     for (bool own : {true, false}) {
         CAPTURE(own);

@@ -61,6 +61,7 @@ task<error_code> erase_one(port& p, const interest* call, std::string path, bool
         // The server may lag behind and not have the node yet.
         request look(p, op_code::exists, path);
         look.only_for(call);
+        look.owed = !call;
         error_code ec = co_await behind_sync(p, look);
         retry looking = attempts;  // it leaves no doubt
         const bool look_once_more = co_await again_with_quorum(p, looking, ec);
@@ -81,6 +82,7 @@ task<error_code> erase_one(port& p, const interest* call, std::string path, bool
         meant = look.record.czxid;
         request erase(p, op_code::erase, path);
         erase.only_for(call);
+        erase.owed = !call;
         ec = co_await erase;
         const bool again = co_await again_with_quorum(p, attempts, ec);
         if (again)

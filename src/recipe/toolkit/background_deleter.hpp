@@ -20,7 +20,8 @@ task<> delete_or_report(port& p, std::string path, std::uint64_t generation);
 
 /// Deletes the node that exists at the beginning, regardless of its creator. If the response is
 /// lost and the node was re-created since (czxid), the new one is not deleted.
-/// @param call    if set, nothing is sent any more once it is over
+/// @param call    if set, nothing is sent any more once it is over; if not, even while the client is
+///                being closed
 /// @param erased  whether there was a node
 /// @return a permanent error
 task<error_code> erase_one(port& p, const interest* call, std::string path, bool& erased);
