@@ -657,6 +657,31 @@ TEST_CASE("queue: an item below which strangers have a node is left alone until 
     });
 }
 
+TEST_CASE("queue: small requests") {
+    with_client([](client&, std::string path) -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        client_options options = options_for(shared_server().hosts());
+        options.max_request_size = 1024;
+        client frugal = co_await client::connect(executor, options);
+        queue q(frugal, path + "/q");
+        for (std::size_t size : {1024, 900}) {
+            auto [ec] = co_await q.put(std::string(size, 'x'), as_tuple());
+            CHECK(ec == errc::too_large);
+        }
+        std::vector<pending_result<>> puts(64);
+        std::vector<pending_result<queue_item>> takes(64);
+        for (pending_result<>& put : puts)
+            q.put("x", put.handler());
+        for (pending_result<>& put : puts)
+            CHECK(!co_await finished(put));
+        for (pending_result<queue_item>& take : takes)
+            q.take(take.handler());
+        for (pending_result<queue_item>& take : takes)
+            CHECK(!co_await finished(take));
+        co_await frugal.close();
+    });
+}
+
 TEST_CASE("queue: too large, empty, closed") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         queue q(zk, path + "/q");

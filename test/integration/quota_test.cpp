@@ -103,6 +103,24 @@ TEST_CASE("quota: a full queue refuses an item and goes on when there is room") 
     });
 }
 
+TEST_CASE("quota: an item that does not fit is refused, and not those that are put with it") {
+    limit_bytes("/bytes", 40);
+    with_frugal_client([](client& zk) -> awaitable<void> {
+        queue q(zk, "/bytes");
+        outcome<> first, large, small;
+        q.put("a", first.handler());
+        // These share a request.
+        q.put(std::string(100, 'x'), large.handler());
+        q.put("b", small.handler());
+        co_await eventually_async([&] { return small.done(); });
+        CHECK(!first.error());
+        CHECK(large.error() == zk_errc::quota_exceeded);
+        CHECK(!small.error());
+        std::size_t size = co_await q.size();
+        CHECK(size == 2);
+    });
+}
+
 TEST_CASE("quota: a member whose new data does not fit stays one with the old") {
     limit_bytes("/members", 20);
     with_frugal_client([](client& zk) -> awaitable<void> {

@@ -186,6 +186,31 @@ TEST_CASE("queue, put: one transaction, begun with the step of `exactly_once`") 
     CHECK(f.p.asked().empty());
 }
 
+TEST_CASE("queue, put: those that share a transaction do not share the error of a step") {
+    fixture f;
+    result first, large, small, later;
+    f.put(first);
+    f.put(large);
+    f.put(small);
+    f.open_ledger();
+    f.commit();
+    REQUIRE(first.error);
+    REQUIRE(f.p.front().steps.size() == 3);
+    f.put(later);
+    f.commit(zk_errc::quota_exceeded, 1);
+    CHECK_FALSE(large.error);
+    REQUIRE(f.p.front().steps.size() == 2);
+    f.commit(zk_errc::quota_exceeded, 1);
+    CHECK(large.error == zk_errc::quota_exceeded);
+    CHECK_FALSE(small.error);
+    REQUIRE(f.p.front().steps.size() == 2);
+    f.commit();
+    CHECK(small.error == error_code());
+    CHECK_FALSE(later.error);
+    f.commit();
+    CHECK(later.error == error_code());
+}
+
 TEST_CASE("queue, put: a missing parent znode is created, and a lost response repeated") {
     fixture f;
     result r;

@@ -72,6 +72,7 @@ private:
     std::size_t place();
     task<error_code> peek();
     task<error_code> take();
+    std::size_t fitting(const std::vector<available_item>& batch) const;
     task<error_code> read(std::vector<available_item>& batch, std::size_t count);
     task<> give_out(std::vector<available_item> batch, error_code ec);
     task<consumer_call*> return_item(const available_item& item);

@@ -38,11 +38,11 @@ void queue_producer::enqueue(put_call put) {
         return put.call->complete(error_code());
     std::size_t overhead = settings_->path.size();
     for (const acl_entry& e : options.acl)
-        overhead += e.scheme.size() + e.id.size() + 16;
+        overhead += e.scheme.size() + e.id.size() + 12;
     for (const std::string& data : put.items)
         put.bytes += data.size() + overhead;
-    const bool fits =
-        transaction_room::size(put.items.size(), put.bytes) <= port_.max_request_size();
+    // Now, as far as that is certain: it might wait for capacity.
+    const bool fits = put.bytes <= port_.max_request_size();
     if (!fits || (bounded() && put.items.size() > options.bound))
         return put.call->fail(errc::too_large);
     waiting_.push_back(std::move(put));
@@ -94,7 +94,7 @@ bool queue_producer::waiting() const noexcept {
     });
 }
 
-/// The first calls, as many as fit into one request.
+/// The first calls, as many as fit into one request; one that does not is refused when it is sent.
 queue_producer::batch_type queue_producer::next_batch() {
     batch_type batch;
     transaction_room room(port_.max_request_size());
@@ -102,13 +102,16 @@ queue_producer::batch_type queue_producer::next_batch() {
     while (!waiting_.empty()) {
         put_call& put = waiting_.front();
         count += put.items.size();
-        if (!room.take(put.items.size(), put.bytes))
+        const bool alone = singly_ > 0 && !batch.empty();
+        if (alone || !room.take(put.items.size(), put.bytes))
             break;
         if (bounded() && count > capacity_->left)
             break;
         batch.push_back(std::move(put));
         waiting_.pop_front();
     }
+    if (singly_ > 0)
+        --singly_;
     return batch;
 }
 
@@ -163,6 +166,10 @@ task<error_code> queue_producer::refused(exactly_once_outcome outcome) {
     if (ec == zk_errc::node_exists) {
         spent_ = true;  // an item has the highest number of all
         co_return make_error_code(errc::sequence_exhausted);
+    }
+    if (outcome.failed && in_flight_.size() > 1 && !not_there) {
+        singly_ = in_flight_.size();
+        co_return error_code();
     }
     if (!not_there)
         co_return ec;  // `connection_loss` as well: it may have been put

@@ -56,7 +56,8 @@ private:
 
     std::deque<put_call> waiting_;
     batch_type in_flight_;
-    bool spent_ = false;  ///< the sequence numbers are used up
+    std::size_t singly_ = 0;  ///< how many of the first ones are not to share a transaction
+    bool spent_ = false;      ///< the sequence numbers are used up
     std::optional<capacity> capacity_;
 };
 

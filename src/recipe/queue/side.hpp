@@ -39,22 +39,19 @@ struct queue_settings {
     std::string item_path(std::string_view name) const { return join_path(path, name); }
 };
 
-/// What fits into one transaction.
+/// What fits into one transaction, by an upper estimate of its size.
 class transaction_room {
 public:
-    /// The size of steps with so many bytes of paths, data and ACLs.
-    static constexpr std::size_t size(std::size_t steps, std::size_t bytes) noexcept {
-        return overhead + steps * overhead_per_step + bytes;
-    }
-
     explicit transaction_room(std::size_t max_request_size) noexcept : most_(max_request_size) {}
 
-    /// Whether these steps fit as well. The first ones always do.
+    /// Whether these steps, with so many bytes of paths, data and ACLs, fit as well. The first ones
+    /// always do.
     bool take(std::size_t steps, std::size_t bytes) noexcept {
         const bool first = steps_ == 0;
         steps_ += steps;
         bytes_ += bytes;
-        return first || (steps_ <= most_steps && size(steps_, bytes_) <= most_);
+        const std::size_t size = overhead + steps_ * overhead_per_step + bytes_;
+        return first || (steps_ <= most_steps && size <= most_);
     }
 
 private:

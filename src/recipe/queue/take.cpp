@@ -87,13 +87,14 @@ task<error_code> queue_consumer::take() {
     if (error_code ec = co_await exactly_once_.prepare())
         co_return ec;
     time_point begin = port_.now();
-    const std::size_t count = batch_size(kind::take);
+    std::size_t count = batch_size(kind::take);
     const std::size_t passed_over = place();
     std::vector<available_item> batch = index_.next(std::max(count, reach_), passed_over);
+    count = std::min(count, fitting(batch));
     if (error_code ec = co_await read(batch, count))
         co_return ec;
     // Fewer, if calls were cancelled.
-    batch.resize(std::min(batch.size(), batch_size(kind::take)));
+    batch.resize(std::min({batch.size(), count, batch_size(kind::take)}));
     if (batch.empty() || !sure_of_parent())
         co_return error_code();
 
@@ -142,6 +143,15 @@ task<error_code> queue_consumer::take() {
         co_return ec;
     }
     co_return error_code();
+}
+
+/// How many of the items one transaction can delete.
+std::size_t queue_consumer::fitting(const std::vector<available_item>& batch) const {
+    transaction_room room(port_.max_request_size());
+    auto full = std::find_if(batch.begin(), batch.end(), [&](const available_item& item) {
+        return !room.take(1, settings_->item_path(item.name).size());
+    });
+    return static_cast<std::size_t>(full - batch.begin());
 }
 
 /// Reads the batch and removes items that do not exist.
