@@ -45,7 +45,7 @@ struct fixture {
         : index(queue_names(compatibility::native, order)) {}
 
     next_step decide(bool all_calls_can_wait = false) {
-        return index.decide(revision, all_calls_can_wait);
+        return index.decide(revision, first_call, all_calls_can_wait);
     }
 
     void list(const names& children) {
@@ -79,6 +79,7 @@ struct fixture {
 
     watch_registry registry;
     item_index index;
+    std::uint64_t first_call = 1;
     std::int64_t parent = 7;
     std::uint64_t revision = 1;
 };
@@ -99,6 +100,14 @@ TEST_CASE("item index: lists, then waits with a watch, and lists again only for 
     SECTION("a call that must know at once") {
         f.index.call_begins(true);
         CHECK_FALSE(f.index.is_waiting());
+        CHECK(f.index.last_call_before_listing() == 2);
+        SECTION("also if one that can wait begins at the same time") {
+            f.index.call_begins(false);
+            CHECK_FALSE(f.index.is_waiting());
+            CHECK(f.index.last_call_before_listing() == 2);
+        }
+        CHECK(f.index.is_outdated());
+        f.first_call = 3;
         CHECK(f.decide() == next_step::list);
     }
     SECTION("the watch fires") {
@@ -110,6 +119,9 @@ TEST_CASE("item index: lists, then waits with a watch, and lists again only for 
         f.index.watch_ended();
         CHECK(f.decide() == next_step::wait);
         f.index.call_begins(false);
+        CHECK(f.decide() == next_step::wait);
+        CHECK(f.index.is_outdated());
+        f.first_call = 3;
         CHECK(f.decide() == next_step::list);
     }
 }
@@ -150,6 +162,12 @@ TEST_CASE("item index: a call during the listing is not covered by it") {
     f.index.listing_begins();
     f.index.call_begins(false);
     f.response({});
+    CHECK(f.decide() == next_step::wait);
+    CHECK(f.index.last_call_before_listing() == 1);
+    CHECK(f.index.is_outdated());
+    f.index.watch_begins();
+    CHECK_FALSE(f.index.is_waiting());
+    f.first_call = 2;
     CHECK(f.decide() == next_step::list);
 }
 
@@ -194,6 +212,8 @@ TEST_CASE("item index: with ranks a listing serves one round of the calls before
     f.list({"queue-5-0000000001", "queue-4-0000000002"});
     f.index.call_begins(false);
     CHECK(f.index.last_covered_call() == 1);
+    CHECK(f.decide() == next_step::get_available);
+    f.first_call = 2;
     CHECK(f.decide() == next_step::list);
     f.list({"queue-5-0000000001", "queue-4-0000000002"});
     CHECK(f.index.last_covered_call() == 2);

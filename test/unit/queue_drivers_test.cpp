@@ -26,12 +26,14 @@ struct result {
 };
 
 struct fixture {
-    explicit fixture(std::size_t bound = 0, std::size_t window = 1) {
+    explicit fixture(std::size_t bound = 0,
+                     std::size_t window = 1,
+                     queue_order order = queue_order::arrival) {
         queue_options options;
         options.bound = bound;
         options.window = window;
         p.set_state(session_state::connected, 1);
-        auto shared = std::make_shared<const queue_settings>("/q", options, queue_order::arrival);
+        auto shared = std::make_shared<const queue_settings>("/q", options, order);
         producer = std::make_shared<queue_producer>(p, shared);
         acknowledger = std::make_shared<queue_acknowledger>(p, shared);
         consumer = std::make_shared<queue_consumer>(
@@ -55,6 +57,18 @@ struct fixture {
             r.item = std::move(item);
         };
         call.result = make_call(p, consumer->wake(), std::move(handler), limit);
+        consumer->enqueue(std::move(call));
+    }
+
+    void peek(result& r) {
+        consumer_call call;
+        call.what = consumer_call::kind::peek;
+        call.no_wait = true;
+        any_handler<void(error_code, queue_item)> handler = [&r](error_code ec, queue_item item) {
+            r.error = ec;
+            r.item = std::move(item);
+        };
+        call.result = make_call(p, consumer->wake(), std::move(handler));
         consumer->enqueue(std::move(call));
     }
 
@@ -369,6 +383,82 @@ TEST_CASE("queue, take: list, read, delete") {
         f.commit();
         CHECK(second.error == error_code());
     }
+}
+
+TEST_CASE("queue, take: calls that begin during a listing do not delay those before them") {
+    result first, second;
+    SECTION("with ranks") {
+        fixture f(0, 1, queue_order::priority);
+        f.take(first);
+        f.take(second);
+        f.list({"queue-1-0000000001", "queue-2-0000000002"});
+        f.open_ledger();
+        f.read("queue-1-0000000001");
+        REQUIRE(f.p.front().steps.size() == 2);
+        f.commit();
+        CHECK(first.item.name == "queue-1-0000000001");
+        CHECK_FALSE(second.error);
+        f.list({"queue-2-0000000002"});
+    }
+    SECTION("that cannot wait, at an empty queue") {
+        fixture f;
+        f.take(first, true);
+        f.take(second, true);
+        f.list({});
+        CHECK(first.error == errc::would_block);
+        CHECK_FALSE(second.error);
+        f.list({});
+        CHECK(second.error == errc::would_block);
+        CHECK(f.p.asked().empty());
+    }
+    SECTION("that cannot wait, behind one that waits") {
+        fixture f;
+        f.take(first);
+        f.list({});
+        f.list_with_watch({});
+        f.take(second, true);
+        f.p.advance(0s);
+        f.list({});
+        CHECK(second.error == errc::would_block);
+        CHECK_FALSE(first.error);
+        CHECK(f.p.asked().empty());
+    }
+}
+
+TEST_CASE("queue: what is refused to one kind of call is not refused to others") {
+    fixture f;
+    result taken, peeked;
+    f.consume();
+    f.take(taken);
+    f.peek(peeked);
+    f.list({"queue-0000000001"});
+    REQUIRE(f.p.asked() == "create " + f.claim_path);
+    f.p.answer(zk_errc::no_children_for_ephemerals);
+    f.read("queue-0000000001");
+    CHECK(f.claim_error == errc::not_supported);
+    f.list({"queue-0000000001"});
+    f.open_ledger();
+    f.read("queue-0000000001");
+    f.commit();
+    CHECK(taken.error == error_code());
+    CHECK(peeked.error == errc::would_block);
+}
+
+TEST_CASE("queue, peek: without a quorum") {
+    fixture f;
+    result r;
+    f.peek(r);
+    f.list({"queue-0000000001"});
+    f.read("queue-0000000001");
+    REQUIRE(r.error == error_code());
+    f.p.set_state(session_state::read_only, 1);
+    f.peek(r);
+    REQUIRE(f.p.asked() == "exists /q");
+    f.p.front().record.czxid = 7;
+    f.p.answer();
+    f.read("queue-0000000001");
+    CHECK(r.error == error_code());
+    CHECK(f.p.asked().empty());
 }
 
 TEST_CASE("queue, take: an item that is listed twice is deleted once, whoever waits") {

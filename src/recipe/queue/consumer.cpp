@@ -46,6 +46,10 @@ task<> queue_consumer::serve() {
             co_await backoff_.pause(port_, wake_, backoff_.failures(), over);
             continue;
         }
+        calls_.drop_finished();
+        if (calls_.empty())
+            continue;
+        const kind asked = calls_.first().what;
         if (!ec)
             ec = co_await take_next_step();
         if (!ec)
@@ -54,7 +58,7 @@ task<> queue_consumer::serve() {
         if (fault_of(ec) == fault::unreachable) {
             calls_.fail_those_that_cannot_wait(ec);
         } else if (!is_transient(ec)) {
-            fail(ec);
+            calls_.fail(asked, ec);  // others may be permitted
         }
     }
     if (newcomers_.armed())
@@ -70,24 +74,23 @@ std::size_t queue_consumer::place() {
 }
 
 task<error_code> queue_consumer::take_next_step() {
-    calls_.drop_finished();
-    if (calls_.empty())
-        co_return error_code();
     read_clock();
-    switch (index_.decide(port_.status().revision, !calls_.some_cannot_wait())) {
+    const consumer_call& first = calls_.first();
+    const kind what = first.what;
+    switch (index_.decide(port_.status().revision, first.number, !calls_.some_cannot_wait())) {
         case next_step::list:
             co_return co_await list(nullptr);
         case next_step::wait:
             co_return co_await wait_for_items();
         case next_step::check_parent:
             // Claims proceed in the meantime, as a wrong one can be ended.
-            if (calls_.first() != kind::consume)
+            if (what != kind::consume)
                 co_return co_await check_parent();
             break;
         case next_step::get_available:
             break;
     }
-    switch (calls_.first()) {
+    switch (what) {
         case kind::take:
             co_return co_await take();
         case kind::peek:

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <utility>
 
 namespace corozk::detail {
@@ -30,9 +31,11 @@ class consumer_calls {
 public:
     using kind = consumer_call::kind;
 
+    static constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+
     /// After `drop_finished`.
     bool empty() const noexcept { return calls_.empty(); }
-    kind first() const noexcept { return calls_.front().what; }
+    const consumer_call& first() const noexcept { return calls_.front(); }
 
     void push(consumer_call call) {
         drop_finished();
@@ -52,11 +55,18 @@ public:
             c.result.fail(ec);
     }
 
-    void fail_those_that_cannot_wait(error_code ec) {
-        if (!std::exchange(perhaps_no_wait_, false))
+    void fail(kind what, error_code ec) {
+        for (consumer_call& c : calls_) {
+            if (c.what == what)
+                c.result.fail(ec);
+        }
+    }
+
+    void fail_those_that_cannot_wait(error_code ec, std::uint64_t covered = all) {
+        if (!perhaps_no_wait_)
             return;
         for (consumer_call& c : calls_) {
-            if (c.no_wait)
+            if (c.no_wait && c.number <= covered)
                 c.result.fail(ec);
         }
     }

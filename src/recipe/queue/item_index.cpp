@@ -9,13 +9,16 @@ namespace corozk::detail {
 
 std::uint64_t item_index::call_begins(bool no_wait) noexcept {
     // A watch may fire for a new item later than another client sees it.
-    if (no_wait || names_.ranked() || state_ != listing_state::watched)
-        state_ = listing_state::outdated;
-    return ++calls_;
+    const bool covered =
+        state_ == listing_state::watched && !is_outdated() && !no_wait && !names_.ranked();
+    ++calls_;
+    if (covered)
+        covered_calls_ = calls_;
+    return calls_;
 }
 
 void item_index::listing_begins() noexcept {
-    state_ = listing_state::fresh;  // unless a call is started before the response
+    state_ = listing_state::valid;
     covered_calls_ = calls_;
     gone_.clear();  // a new item may have the name of a deleted one
 }
@@ -66,13 +69,16 @@ bool item_index::parent_seen(std::int64_t czxid, std::uint64_t revision) {
     return true;
 }
 
-next_step item_index::decide(std::uint64_t revision, bool all_calls_can_wait) {
+next_step item_index::decide(std::uint64_t revision,
+                             std::uint64_t first_call,
+                             bool all_calls_can_wait) {
     const bool none = available(1).empty();
+    const bool outdated = is_outdated(first_call);
     // A listing would be followed by another one with a watch.
     const bool will_wait = all_calls_can_wait && (names_.timed() || likely_empty_);
-    if (none && (!is_outdated() || will_wait))
+    if (none && (!outdated || will_wait))
         return next_step::wait;
-    if (is_outdated() && (none || names_.ranked()))
+    if (outdated && (none || names_.ranked()))
         return next_step::list;
     return is_sure_of_parent(revision) ? next_step::get_available : next_step::check_parent;
 }
@@ -94,7 +100,7 @@ std::vector<available_item> item_index::next(std::size_t count, std::size_t skip
 }
 
 bool item_index::is_waiting() {
-    return state_ == listing_state::watched && available(1).empty() &&
+    return state_ == listing_state::watched && !is_outdated() && available(1).empty() &&
            std::all_of(claims_elsewhere_.begin(), claims_elsewhere_.end(), [](const auto& claim) {
                return claim.second.watch->armed();
            });

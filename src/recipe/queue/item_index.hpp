@@ -80,17 +80,26 @@ public:
     void listing_begins() noexcept;
     void listed(name_list names);
     void forget_listing() noexcept;
-    bool is_outdated() const noexcept { return state_ == listing_state::outdated; }
+
+    /// The last call that was started before the listing was requested.
+    std::uint64_t last_call_before_listing() const noexcept { return covered_calls_; }
+
+    /// Whether this call cannot rely on the listing to be complete.
+    bool is_outdated(std::uint64_t call) const noexcept {
+        return state_ == listing_state::outdated || call > covered_calls_;
+    }
+    /// The same for the last call.
+    bool is_outdated() const noexcept { return is_outdated(calls_); }
 
     /// Nothing is available, and a watch reports new items.
     void watch_begins() noexcept {
         likely_empty_ = true;
-        if (state_ == listing_state::fresh)
+        if (state_ == listing_state::valid)
             state_ = listing_state::watched;
     }
     void watch_ended() noexcept {
         if (state_ == listing_state::watched)
-            state_ = listing_state::fresh;
+            state_ = listing_state::valid;
     }
 
     /// Determines the due items; without due times all are.
@@ -103,8 +112,7 @@ public:
     // changes.
 
     /// @return whether it differs from the listed one. Then everything known by name is forgotten;
-    /// the
-    ///         caller forgets the listing and calls `forget_claims_elsewhere`.
+    ///         the caller forgets the listing and calls `forget_claims_elsewhere`.
     bool parent_seen(std::int64_t czxid, std::uint64_t revision);
     bool is_sure_of_parent(std::uint64_t revision) const noexcept {
         return parent_.seen_in == revision;
@@ -113,7 +121,8 @@ public:
 
     // Decisions.
 
-    next_step decide(std::uint64_t revision, bool all_calls_can_wait);
+    /// @param first_call  the first pending one
+    next_step decide(std::uint64_t revision, std::uint64_t first_call, bool all_calls_can_wait);
 
     /// The first available items, without the first `skipped` ones.
     std::vector<available_item> next(std::size_t count, std::size_t skipped = 0);
@@ -189,8 +198,8 @@ private:
     };
 
     enum class listing_state : std::uint8_t {
-        outdated,  ///< none, or requested before the last call
-        fresh,     ///< requested after all calls
+        outdated,  ///< none, or one that is valid for no call
+        valid,     ///< for the calls before it was requested
         watched,   ///< the same, and a watch reports changes
     };
 
@@ -206,7 +215,7 @@ private:
 
     listing_state state_ = listing_state::outdated;
     std::uint64_t calls_ = 0;
-    std::uint64_t covered_calls_ = 0;  ///< calls before the listing was requested
+    std::uint64_t covered_calls_ = 0;  ///< that the listing, or its watch, is valid for
     bool likely_empty_ = false;        ///< so that a watch will be needed
     name_list listing_;
     item_order order_;

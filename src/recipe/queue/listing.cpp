@@ -31,21 +31,23 @@ task<error_code> queue_consumer::list(watch_signal* newcomers) {
     }
 }
 
-/// No item is available: the listing was requested after all calls, or all calls can wait for the
-/// watch of the next one.
+/// No item is available: the listing was requested after the first calls, or all calls can wait for
+/// the watch of the next one.
 task<error_code> queue_consumer::wait_for_items() {
-    calls_.fail_those_that_cannot_wait(errc::would_block);
+    calls_.fail_those_that_cannot_wait(errc::would_block, index_.last_call_before_listing());
     calls_.drop_finished();
     if (calls_.empty())
         co_return error_code();
+    if (calls_.some_cannot_wait())
+        co_return co_await list(nullptr);
     error_code ec = co_await watch_claims_elsewhere();
     if (!ec && (index_.is_outdated() || !newcomers_.armed()))
         ec = co_await list(&newcomers_);
     const std::uint64_t generation = port_.status().generation;
     index_.watch_begins();
     alarm next_due(port_, wake_);
-    while (!calls_.empty() && index_.is_waiting() && newcomers_.armed() && !stopped() &&
-           generation == port_.status().generation &&
+    while (!calls_.empty() && !calls_.some_cannot_wait() && index_.is_waiting() &&
+           newcomers_.armed() && !stopped() && generation == port_.status().generation &&
            port_.status().state != session_state::closed) {
         if (index_.next_due()) {
             next_due.set(port_.now() + *index_.next_due());
@@ -99,7 +101,9 @@ void queue_consumer::drop_claim_watches() {
 /// After an idle time or a lost connection: checks whether the parent is still the listed one.
 task<error_code> queue_consumer::check_parent() {
     request exists(port_, op_code::exists, settings_->path);
-    error_code ec = co_await behind_sync(port_, exists);
+    // A server without a quorum cannot sync.
+    const bool synced = port_.status().state != session_state::read_only;
+    error_code ec = co_await behind_sync(port_, exists, synced);
     if (ec && ec != zk_errc::no_node)
         co_return ec;
     if (parent_seen(exists.record))
