@@ -768,7 +768,30 @@ TEST_CASE("queue, take: an item that the server refuses is put back later, or gi
         REQUIRE(later.error);
         CHECK_FALSE(*later.error);
     }
+    SECTION("later, which those that cannot wait are told") {
+        f.peek(later);
+        f.p.advance(1s);
+        CHECK(later.error == why);
+        f.commit();
+    }
+    SECTION("not at all, if the client is closed") {
+        f.p.set_state(session_state::closed, 1);
+        f.commit(why, 1);
+    }
     CHECK(f.p.asked().empty());
+}
+
+TEST_CASE("queue, take: an item whose name is another one's by now is not put back") {
+    fixture f;
+    result r;
+    f.take(r, false, 1s);
+    f.list_and_read();
+    f.p.advance(2s);
+    f.commit();
+    f.commit(zk_errc::node_exists, 1);
+    CHECK(f.p.asked().empty());
+    REQUIRE(f.p.logged.size() == 1);
+    CHECK(f.p.logged[0].starts_with("could not put the item queue-0000000001 back into /q: "));
 }
 
 TEST_CASE("queue, take: the log says if an item was perhaps deleted for nobody") {

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
-#include <limits>
 #include <utility>
 
 namespace corozk::detail {
@@ -18,7 +16,6 @@ namespace {
 constexpr std::size_t largest_lead = 16;
 
 constexpr std::chrono::seconds pause_of_putting_back{1};
-constexpr std::uint64_t any_call = std::numeric_limits<std::uint64_t>::max();
 
 /// The maximum number of items to look at at a time in order to find one that exists.
 constexpr std::size_t largest_reach = 128;
@@ -209,17 +206,20 @@ task<consumer_call*> queue_consumer::return_item(const available_item& item) {
                          ": ",
                          ec.message());
         }
-        if (ec != zk_errc::quota_exceeded && ec != zk_errc::not_read_only)
+        const bool passing = ec == zk_errc::quota_exceeded || ec == zk_errc::not_read_only;
+        if (!passing || port_.status().state == session_state::closed)
             co_return nullptr;
-        auto wanted = [this] { return calls_.next(kind::take, any_call) != nullptr; };
+        auto wanted = [this] { return calls_.next(kind::take, consumer_calls::all) != nullptr; };
         co_await backoff::wait(port_, wake_, pause_of_putting_back, wanted);
         if (wanted())
-            co_return calls_.next(kind::take, any_call);
+            co_return calls_.next(kind::take, consumer_calls::all);
+        calls_.fail_those_that_cannot_wait(ec);
     }
 }
 
 /// Creates the item with its previous name, and so in its previous place. One that was another session's
 /// cannot be again: in this one it would end with the wrong session.
+/// @return `node_exists`: another item has that name, as the parent was created anew
 task<error_code> queue_consumer::put_back(const available_item& item) {
     const create_options options{
         .mode = item.content->ours ? create_mode::ephemeral : create_mode::persistent,
@@ -232,8 +232,8 @@ task<error_code> queue_consumer::put_back(const available_item& item) {
             co_await exactly_once_.commit_owed(std::move(create).steps());
         index_.forget_listing();
         error_code ec = outcome.error;
-        if (!ec || ec == zk_errc::node_exists)
-            co_return error_code();  // node_exists: created by an attempt whose response was lost
+        if (!ec)
+            co_return ec;
         if (ec == zk_errc::no_node)
             ec = co_await create_parent();
         // Not again if it may be there, or has been there and was taken.
