@@ -68,6 +68,7 @@ struct queue_options {
 
     /// The parent of nodes that resolve unknown outcomes. Empty: the queue's path with "-control"
     /// appended. Must not be inside the queue, where other libraries would mistake them for items.
+    /// Queues with a bound must not share it.
     /// Each object that puts, takes or acknowledges has nodes there, which are deleted with the
     /// object or, if its client was closed or its process died, by other objects after an hour.
     std::string control_path;
@@ -201,7 +202,9 @@ private:
  *
  * @par Errors of all operations
  * `errc::not_connected` (nothing was sent; only the `try_` forms, `peek`, `size` and puts, as the
- * others wait for the connection), `errc::closed`, and the server's errors.
+ * others wait for the connection), `errc::closed`, and the server's errors. While it is unknown whether
+ * a put or a delete of the object was applied, other calls of the same side (producers, consumers)
+ * wait for the connection, too.
  *
  * @par Cancellation of all operations
  * All types: completes at once with `operation_aborted`.

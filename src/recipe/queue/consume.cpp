@@ -45,10 +45,8 @@ task<error_code> claim_attempt::read_item() {
     error_code ec = co_await get;
     retry reading(node.owner, node.generation);
     while (reading.again(ec)) {
-        request again(node.owner, op_code::get, get.path, node.generation);
-        ec = co_await again;
-        get.answer = std::move(again.answer);
-        get.record = again.record;
+        get.renew();
+        ec = co_await get;
     }
     if (!ec)
         item.content.emplace().data = std::move(get.answer);
