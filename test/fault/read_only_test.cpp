@@ -78,6 +78,7 @@ TEST_CASE("read-only: what works and what waits, until the quorum is back") {
                 co_await hand.create("/w", "old");
                 co_await hand.create("/lock");
                 co_await hand.create("/group");
+                co_await queue(hand, "/queue").put("item");
                 for (std::size_t i = 0; i < all.size(); ++i) {
                     client each = co_await connected_client(quiet_options(all[i].hosts()));
                     co_await each.sync();
@@ -99,7 +100,7 @@ TEST_CASE("read-only: what works and what waits, until the quorum is back") {
             node_data old = co_await zk.get("/w");
             CHECK(old.data == "old");
             node_children below = co_await zk.children("/");
-            CHECK(below.names.size() == 4);
+            CHECK(below.names.size() == 6);
             watched_data watched = co_await zk.watch_data("/w");
             watched_stat missing = co_await zk.watch_exists("/later");
             auto [refused, created] = co_await zk.create("/r", as_tuple());
@@ -123,6 +124,11 @@ TEST_CASE("read-only: what works and what waits, until the quorum is back") {
             queue items(zk, "/queue");
             auto [not_put] = co_await items.put("x", as_tuple());
             CHECK(not_put == zk_errc::not_read_only);
+            for (int i = 0; i < 2; ++i) {
+                queue_item first = co_await items.peek();
+                CHECK(first.data == "item");
+                co_await zk.get("/w");  // the queue is idle meanwhile
+            }
             counter number(zk, "/counter");
             auto [not_added, sum] = co_await number.add(1, as_tuple());
             CHECK(not_added == zk_errc::not_read_only);
