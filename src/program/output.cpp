@@ -30,7 +30,7 @@ int ending_signal() noexcept {
         return interruption::asked_to_end_by();
     sigset_t pending;
     ::sigpending(&pending);
-    for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    for (int number : request_signals) {
         if (::sigismember(&pending, number) == 1)
             return number;
     }
@@ -43,11 +43,11 @@ template <class Wait>
 int write_all(int fd, std::string_view text, Wait wait) {
     while (!text.empty()) {
         pollfd writable{fd, POLLOUT, 0};
-        if (::poll(&writable, 1, 100) == 0) {
-            if (!wait())
-                return EAGAIN;
+        int ready = ::poll(&writable, 1, 100);
+        if (ready == 0 && !wait())
+            return EAGAIN;
+        if (ready <= 0)
             continue;
-        }
         ssize_t n = ::write(fd, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
         if (n < 0 && errno != EINTR && errno != EAGAIN)
             return errno;
@@ -94,6 +94,7 @@ struct meaning {
 };
 
 constexpr const char* still_held = "still held by others";
+constexpr const char* unanswered = "no server responded in time";
 
 constexpr meaning meanings[] = {
     {errc::limit_mismatch, "queue.", "other producers use another --bound: use the same one"},
@@ -108,7 +109,9 @@ constexpr meaning meanings[] = {
     {errc::deadline_exceeded, "priority_lock.", still_held},
     {errc::deadline_exceeded, "semaphore.", still_held},
     {errc::deadline_exceeded, "election.", still_held},
+    {errc::deadline_exceeded, "semaphore", unanswered},
     {errc::deadline_exceeded, "barrier.", "still set"},
+    {errc::deadline_exceeded, "barrier", unanswered},
     {errc::deadline_exceeded,
      "double_barrier.",
      "too few members came in time, or the last round has not ended"},
@@ -218,6 +221,10 @@ void print_bytes(std::string_view text) {
         throw interrupted{ending_signal()};
     if (problem != 0)
         throw output_failure(problem);
+}
+
+void print_bytes_at_once(std::string_view text) noexcept {
+    static_cast<void>(write_all(STDOUT_FILENO, text, [] { return false; }));
 }
 
 void print(std::string_view text) {

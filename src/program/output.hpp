@@ -65,6 +65,9 @@ void print(std::string_view text);
 /// The same, as it is: without an end of line.
 void print_bytes(std::string_view text);
 
+/// The same, unless it would have to wait, or fails.
+void print_bytes_at_once(std::string_view text) noexcept;
+
 /// Reports an error on standard error.
 void complain(std::string_view text, bool json);
 

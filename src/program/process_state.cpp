@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process_state.hpp"
 
-#include <array>
 #include <cerrno>
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,11 +11,10 @@ namespace corozk::program {
 
 namespace {
 
-constexpr std::array requests{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM};
-
 struct found {
     sigset_t mask;
     struct sigaction pipe;
+    struct sigaction file_size;
     struct sigaction child;
 };
 
@@ -43,6 +41,7 @@ void set_up_process() noexcept {
     struct sigaction action {};
     action.sa_handler = SIG_IGN;
     ::sigaction(SIGPIPE, &action, &at_start().pipe);
+    ::sigaction(SIGXFSZ, &action, &at_start().file_size);
     // If it is ignored, the exit status of children is discarded.
     action.sa_handler = SIG_DFL;
     ::sigaction(SIGCHLD, &action, &at_start().child);
@@ -53,7 +52,7 @@ signal_sets block_signals() noexcept {
     ::sigemptyset(&sets.children);
     ::sigaddset(&sets.children, SIGCHLD);
     ::sigemptyset(&sets.requests);
-    for (int number : requests) {
+    for (int number : request_signals) {
         struct sigaction action {};
         if (::sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
             ::sigaddset(&sets.requests, number);
@@ -65,6 +64,7 @@ signal_sets block_signals() noexcept {
 
 void restore_process() noexcept {
     ::sigaction(SIGPIPE, &at_start().pipe, nullptr);
+    ::sigaction(SIGXFSZ, &at_start().file_size, nullptr);
     ::sigaction(SIGCHLD, &at_start().child, nullptr);
     ::pthread_sigmask(SIG_SETMASK, &at_start().mask, nullptr);
 }

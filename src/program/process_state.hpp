@@ -3,9 +3,14 @@
 // the signal mask, and closed standard streams.
 #pragma once
 
+#include <array>
 #include <csignal>
 
 namespace corozk::program {
+
+/// What asks this program to end, unless it is for a command.
+inline constexpr std::array
+    request_signals{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM};
 
 /// The signals that are read from descriptors. Requests do not include those that the caller ignores
 /// (nohup, background jobs of a shell): they stay ignored.
@@ -14,8 +19,8 @@ struct signal_sets {
     sigset_t children;  ///< SIGCHLD
 };
 
-/// Must be called first. Ignores SIGPIPE, so that writes fail instead; occupies closed standard
-/// streams, so that no socket becomes one.
+/// Must be called first. Ignores SIGPIPE and SIGXFSZ, so that writes fail instead; occupies closed
+/// standard streams, so that no socket becomes one.
 void set_up_process() noexcept;
 
 /// Blocks these signals in this thread and those that it starts.

@@ -85,16 +85,16 @@ void screen::enter() {
         // Keys at once, and not shown; Ctrl-C and Ctrl-Z keep their meaning.
         termios modes = before_;
         modes.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
-        ::tcsetattr(keys_.native_handle(), TCSADRAIN, &modes);
+        ::tcsetattr(keys_.native_handle(), TCSANOW, &modes);
     }
     print_bytes(other_screen);
 }
 
 void screen::leave() noexcept {
     entered_ = false;
-    static_cast<void>(!::write(STDOUT_FILENO, first_screen.data(), first_screen.size()));
+    print_bytes_at_once(first_screen);
     if (has_modes_)
-        ::tcsetattr(keys_.native_handle(), TCSADRAIN, &before_);
+        ::tcsetattr(keys_.native_handle(), TCSANOW, &before_);
 }
 
 void screen::draw(const std::string& text) {

@@ -5,6 +5,7 @@
 
 #include <boost/json.hpp>
 
+#include <fcntl.h>
 #include <numeric>
 #include <sstream>
 
@@ -312,6 +313,32 @@ TEST_CASE("corozk top: a terminal that cannot draw, and one that is only written
     t.type("kill $(cat " + number + "); wait; echo go''ne\n");
     t.shows("gone");
     CHECK_FALSE(t.picture().on_other_screen());
+}
+
+TEST_CASE("corozk top on a terminal: a signal ends it while nothing can be written") {
+    temporary_directory folder;
+    for (bool resized : {false, true}) {
+        CAPTURE(resized);
+        terminal t;
+        t.resize(24, 100);
+        std::string number = folder.path() / (resized ? "resized" : "same");
+        t.type("TERM=xterm sh -c 'echo $$ > " + number + "; exec " COROZK_PROGRAM " top -i 100ms " +
+               fresh_path() + "'\n");
+        t.has_picture({"q quits"});
+        pid_t pid = 0;
+        std::ifstream(number) >> pid;
+        const std::string output = "/proc/" + std::to_string(pid) + "/fd/1";
+        pollfd screen{::open(output.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC), POLLOUT, 0};
+        REQUIRE(screen.fd >= 0);
+        t.type("\x13");
+        eventually(
+            [&] { return ::poll(&screen, 1, 0) == 0; }, program_limit, "the terminal to stop");
+        ::close(screen.fd);
+        if (resized)
+            t.resize(30, 100);
+        ::kill(pid, SIGTERM);
+        eventually([&] { return !process_lives(pid); }, program_limit, "its end");
+    }
 }
 
 TEST_CASE("corozk top: words that make no sense, no server, no permission") {
