@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "child_process.hpp"
 
-#include "descendants.hpp"
 #include "output.hpp"
 
 #include <boost/asio/buffer.hpp>
@@ -31,6 +30,12 @@ int code_of(int status) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/// The descendants of this process before it ran a command: those of the shell that became it.
+const std::vector<descendant>& not_ours() {
+    static const std::vector<descendant> found = descendants_of(::getpid());
+    return found;
+}
+
 }  // namespace
 
 child_process::child_process(const asio::any_io_executor& executor,
@@ -52,6 +57,7 @@ child_process::child_process(const asio::any_io_executor& executor,
         asio::write(input, asio::buffer(*what.input));
         ::lseek(input.native_handle(), 0, SEEK_SET);
     }
+    not_ours();  // found before there is a command
     command_guard guard =
         start_guard({arguments.data(), &what.environment, input.native_handle()}, {lease_, grace_});
     reports_.assign(guard.reports);
@@ -60,11 +66,13 @@ child_process::child_process(const asio::any_io_executor& executor,
     while (::poll(&report, 1, static_cast<int>(renewal_interval().count())) == 0)
         ::kill(guard_, SIGCONT);  // it may have been stopped
     guard_report first{guard_report::not_run, ESRCH};
-    while (::read(guard.reports, &first, sizeof first) < 0 && errno == EINTR) {
+    ssize_t size = 0;
+    while ((size = ::read(guard.reports, &first, sizeof first)) < 0 && errno == EINTR) {
     }
     if (first.kind == guard_report::not_run) {
         all_gone_ = true;
-        kill_below(::getpid());  // a guard that was killed may have started the command
+        if (size <= 0)  // the guard was killed, and may have started the command
+            kill_below(::getpid(), not_ours());
         throw std::system_error(first.value, std::generic_category(), what.words.front());
     }
     command_ = first.value;
@@ -74,7 +82,7 @@ child_process::child_process(const asio::any_io_executor& executor,
 
 child_process::~child_process() {
     if (!all_gone_)
-        kill_below(root());
+        kill_below(root(), not_ours());
 }
 
 void child_process::renew_lease() {
@@ -124,7 +132,7 @@ void child_process::look_without_guard() {
     // The guard had reaped it, and died before it could report that.
     if (!exit_code_ && (childless || (::kill(command_, 0) < 0 && errno == ESRCH)))
         exit_code_ = failed;
-    all_gone_ = childless || descendants_of(::getpid()).empty();
+    all_gone_ = childless || descendants_of(::getpid(), not_ours()).empty();
 }
 
 asio::awaitable<void> child_process::next_report() {
@@ -145,8 +153,8 @@ asio::awaitable<int> child_process::ended() {
 
 bool child_process::forward(const signal_request& request) const {
     std::vector<descendant> targets;
-    if (request.asks_to_end() && request.number != SIGHUP)
-        targets = descendants_of(root());
+    if (request.ends_command())
+        targets = descendants_of(root(), not_ours());
     if (targets.empty() && !exit_code_)
         targets.push_back({command_, ::getpgid(command_)});
     bool received = false;
@@ -154,7 +162,7 @@ bool child_process::forward(const signal_request& request) const {
         // The terminal has sent it to our process group.
         bool has_it = request.from_terminal && d.group == ::getpgrp();
         received |= ::kill(d.pid, has_it ? 0 : request.number) == 0;
-        if (request.asks_to_end())
+        if (request.ends_command() || request.number == SIGHUP)
             ::kill(d.pid, SIGCONT);
     }
     return received;
@@ -164,20 +172,25 @@ asio::awaitable<void> child_process::wait_for_end(std::chrono::milliseconds limi
     auto until = std::chrono::steady_clock::now() + limit;
     while (!all_gone_ && std::chrono::steady_clock::now() < until) {
         auto first = co_await (next_report() || pause_until(until) || signals_.next());
-        if (first.index() == 2 && std::get<2>(first).asks_to_end())
+        if (first.index() != 2)
+            continue;
+        const signal_request request = std::get<2>(first);
+        if (request.ends_command())
             co_return;
+        if (forward(request))
+            signals_.was_forwarded(request);
     }
 }
 
 asio::awaitable<bool> child_process::stop() {
     // The command has to end before this does, even if it is cancelled.
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-    if (!ask_to_end(root()) && !exit_code_)
+    if (!ask_to_end(root(), not_ours()) && !exit_code_)
         ::kill(command_, SIGTERM);  // there is no /proc
     co_await wait_for_end(grace_);
     auto begin = std::chrono::steady_clock::now();
     while (!all_gone_ && std::chrono::steady_clock::now() - begin < kill_limit) {
-        kill_below(root());
+        kill_below(root(), not_ours());
         if (!exit_code_)
             ::kill(command_, SIGKILL);
         co_await wait_for_end(poll_interval);

@@ -56,7 +56,7 @@ public:
     bool forward(const signal_request& request) const;
 
     /// Sends SIGTERM to all, and SIGKILL after the grace time, or when a signal asks this process to
-    /// end meanwhile. Cannot be cancelled.
+    /// end meanwhile; other signals are forwarded. Cannot be cancelled.
     /// @return whether all have ended: some may hang, or belong to another user
     asio::awaitable<bool> stop();
 

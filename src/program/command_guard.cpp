@@ -3,7 +3,6 @@
 // which glibc keeps usable, and setenv's, which nothing else takes.
 #include "command_guard.hpp"
 
-#include "descendants.hpp"
 #include "process_state.hpp"
 
 #include <algorithm>
@@ -207,8 +206,8 @@ command_guard start_guard(const command_start& command, const guard_terms& terms
     return result;
 }
 
-bool ask_to_end(pid_t root) {
-    std::vector<descendant> found = descendants_of(root);
+bool ask_to_end(pid_t root, const std::vector<descendant>& except) {
+    std::vector<descendant> found = descendants_of(root, except);
     for (const descendant& d : found) {
         ::kill(d.pid, SIGTERM);
         ::kill(d.pid, SIGCONT);
@@ -216,10 +215,10 @@ bool ask_to_end(pid_t root) {
     return !found.empty();
 }
 
-void kill_below(pid_t root) {
+void kill_below(pid_t root, const std::vector<descendant>& except) {
     // Several rounds: a process may fork faster than it is found.
     for (int round = 0; round < 10; ++round) {
-        std::vector<descendant> found = descendants_of(root);
+        std::vector<descendant> found = descendants_of(root, except);
         if (found.empty())
             return;
         for (const descendant& d : found)

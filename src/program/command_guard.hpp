@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "descendants.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -55,12 +57,12 @@ struct guard_terms {
 /// Starts it. @throws std::system_error
 command_guard start_guard(const command_start& command, const guard_terms& terms);
 
-/// Sends SIGTERM to all descendants, and resumes those that are stopped.
+/// Sends SIGTERM to all descendants but these, and resumes those that are stopped.
 /// @return whether there are any
-bool ask_to_end(pid_t root);
+bool ask_to_end(pid_t root, const std::vector<descendant>& except = {});
 
-/// Sends SIGKILL to all descendants; call it again until none are left.
-void kill_below(pid_t root);
+/// Sends SIGKILL to all descendants but these; call it again until none are left.
+void kill_below(pid_t root, const std::vector<descendant>& except = {});
 
 /// How long to wait for the end after SIGKILL: a process may hang in the kernel, or belong to another
 /// user.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "descendants.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -62,7 +63,7 @@ by_parent read_processes() {
 
 }  // namespace
 
-std::vector<descendant> descendants_of(pid_t root) {
+std::vector<descendant> descendants_of(pid_t root, const std::vector<descendant>& except) {
     std::vector<descendant> result;
     if (!proc_is_ours())
         return result;
@@ -76,6 +77,9 @@ std::vector<descendant> descendants_of(pid_t root) {
             children.push_back(entry->second);
         all.erase(first, last);  // /proc is no snapshot: there may be cycles
         for (const process& child : children) {
+            auto same = [&](const descendant& d) { return d.pid == child.self.pid; };
+            if (std::any_of(except.begin(), except.end(), same))
+                continue;
             parents.push_back(child.self.pid);
             if (child.state != 'Z' && child.state != 'X')
                 result.push_back(child.self);

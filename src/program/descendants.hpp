@@ -15,6 +15,7 @@ struct descendant {
 /// All running descendants of a process, in any session and process group: a process whose parent has
 /// ended belongs to the nearest subreaper above it. Empty without /proc, or with that of another PID
 /// namespace.
-std::vector<descendant> descendants_of(pid_t root);
+/// @param except  left out, with their own descendants
+std::vector<descendant> descendants_of(pid_t root, const std::vector<descendant>& except = {});
 
 }  // namespace corozk::program

@@ -86,15 +86,14 @@ public:
         app.add_option("--uri-spec",
                        uri_spec_,
                        "--register: a template, such as {scheme}://{address}:{port}/api");
-        for (const char* name : {"--id", "--ssl-port", "--payload", "--uri-spec"})
-            app.get_option(name)->needs("--register");
         add_number<std::int32_t>(app, "--shard", shard_, "--register: a number for the instance");
         const std::string more = "--register: another endpoint, such as its metrics";
         app.add_option("--endpoint", more)
             ->type_name("NAME=ADDRESS:PORT")
             ->take_all()
             ->each([this](const std::string& word) { add_endpoint(word); });
-        for (const char* name : {"--shard", "--endpoint"})
+        for (const char* name :
+             {"--id", "--ssl-port", "--payload", "--uri-spec", "--shard", "--endpoint"})
             app.get_option(name)->needs("--register");
         run_.describe_grace(app);
         app.footer(
@@ -330,8 +329,7 @@ private:
         // Called again at each signal.
         loss_wait never = [&]() -> asio::awaitable<std::string> {
             const int asked_by = context.interrupts.asked_to_end_by();
-            // The command may take SIGHUP for a request to read its configuration again.
-            if (registered && asked_by != 0 && asked_by != SIGHUP) {
+            if (registered && signal_request{asked_by}.ends_command()) {
                 registered = false;
                 co_await services.unregister(instance, as_tuple);
             }

@@ -48,8 +48,8 @@ void interruption::take(const signalfd_siginfo& info) {
     request.number = static_cast<int>(info.ssi_signo);
     request.from_terminal = info.ssi_code == SI_KERNEL;
     ::sigaddset(&got_, request.number);
-    // A SIGHUP may be forwarded and forgotten; the others stay.
-    if (request.asks_to_end() && (request.number != SIGHUP || asked_to_end_ == 0))
+    // The others may be forwarded and forgotten.
+    if (request.ends_command() || asked_to_end_ == 0)
         asked_to_end_ = request.number;
     unseen_.push_back(request);
     arrived_.cancel();
@@ -99,6 +99,14 @@ asio::awaitable<signal_request> interruption::next() {
     signal_request request = unseen_.front();
     unseen_.pop_front();
     co_return request;
+}
+
+/// Ends ten seconds after a signal has asked to end.
+asio::awaitable<void> interruption::patience() {
+    auto cancelled = co_await asio::this_coro::cancellation_state;
+    while (asked_to_end_ == 0 && cancelled.cancelled() == asio::cancellation_type::none)
+        co_await arrived_.async_wait(as_tuple);
+    co_await pause_for(std::chrono::seconds(10));
 }
 
 void interruption::close() noexcept {

@@ -78,9 +78,10 @@ struct signal_request {
     int number = 0;              ///< 0: none
     bool from_terminal = false;  ///< sent to our whole process group
 
-    /// Whether it asks to end. The meaning of the others is up to the command.
-    bool asks_to_end() const noexcept {
-        return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+    /// Whether it asks to end although it was forwarded to a command. The meaning of the others is up to
+    /// the command: SIGHUP may be a request to read its configuration again.
+    bool ends_command() const noexcept {
+        return number == SIGINT || number == SIGTERM || number == SIGQUIT;
     }
 };
 
@@ -101,12 +102,20 @@ public:
         throw_if_asked_to_end();
         ending<Value> result;
         auto first = co_await (run_to_end(std::move(operation), result) || next());
-        if (first.index() == 1) {
-            const signal_request request = std::get<1>(first);
-            if (!has_result(result))
-                throw interrupted{request.number};
-            asked_to_end_ = request.number;
-        }
+        if (first.index() == 1 && !has_result(result))
+            throw interrupted{std::get<1>(first).number};
+        co_return result.take();
+    }
+
+    /// Awaits what is worth some more seconds: a request to end cancels it only after these.
+    /// @throws interrupted
+    template <class Value>
+    asio::awaitable<Value> insist(asio::awaitable<Value> operation) {
+        using namespace asio::experimental::awaitable_operators;
+        ending<Value> result;
+        auto first = co_await (run_to_end(std::move(operation), result) || patience());
+        if (first.index() == 1 && !has_result(result))
+            throw_if_asked_to_end();
         co_return result.take();
     }
 
@@ -127,11 +136,10 @@ public:
     /// What has come so far may have come before the command: the terminal has not sent it there.
     void after_start();
 
-    /// A signal was forwarded to a command. SIGHUP does not ask to end then: the command may take it
-    /// for a request to read its configuration again.
+    /// A signal was forwarded to a command.
     void was_forwarded(const signal_request& request) noexcept {
-        if (request.number == SIGHUP && asked_to_end_ == SIGHUP)
-            asked_to_end_ = 0;
+        if (!request.ends_command() && asked_to_end_ == request.number)
+            asked_to_end_ = unseen_.empty() ? 0 : unseen_.front().number;
     }
 
     /// A command has ended by the SIGHUP that was forwarded to it, so that it asks to end.
@@ -156,6 +164,7 @@ public:
 private:
     asio::awaitable<void> read_requests();
     asio::awaitable<void> reap_children();
+    asio::awaitable<void> patience();
     void take(const signalfd_siginfo& info);
     void take_waiting();
 
