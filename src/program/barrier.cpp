@@ -66,15 +66,12 @@ private:
         auto begin = [&] {
             return words_.is("set") ? b.set() : words_.is("remove") ? b.remove() : b.is_set();
         };
-        const time_point until = wait_.at_once() ? time_point::max() : wait_.until();
-        std::optional<bool> yes = co_await context.interrupts.race(before(until, begin()));
-        if (!yes)
-            throw error(errc::deadline_exceeded, "barrier", words_.path());
+        bool yes = co_await answer(context, wait_, "barrier", words_.path(), begin());
         if (words_.is("status"))
-            context.out.result(*yes ? "set" : "not set", *yes);
+            context.out.result(yes ? "set" : "not set", yes);
         else if (context.options.json)
-            context.out.result("", *yes);
-        co_return *yes ? done : answer_is_no;
+            context.out.result("", yes);
+        co_return yes ? done : answer_is_no;
     }
 
     /// Looks once.

@@ -28,6 +28,21 @@ asio::awaitable<void> connected_again(command_context& context, time_point until
 /// error says so.
 void report_outage(const command_context& context, const error_code& why, const char* report);
 
+/// Awaits an operation that waits for no other client, but perhaps for a server.
+/// @throws system_error deadline_exceeded; interrupted
+template <class Value>
+asio::awaitable<Value> answer(command_context& context,
+                              const wait_options& wait,
+                              const char* name,
+                              const std::string& path,
+                              asio::awaitable<Value> operation) {
+    const time_point until = wait.at_once() ? time_point::max() : wait.until();
+    auto result = co_await context.interrupts.race(before(until, std::move(operation)));
+    if (!result)
+        throw error(errc::deadline_exceeded, name, path);
+    co_return std::move(*result);
+}
+
 /// Begins an operation.
 template <class Value>
 using attempt = std::function<asio::awaitable<Value>()>;

@@ -2,6 +2,7 @@
 #include "outage.hpp"
 #include "run_under.hpp"
 #include <corozk/recipe/delay_queue.hpp>
+#include <corozk/recipe/optimistic_transaction.hpp>
 #include <corozk/recipe/queue.hpp>
 
 #include <sstream>
@@ -47,8 +48,8 @@ The command's environment contains COROZK_ITEM (the item's name), COROZK_PRIORIT
 COROZK_FENCING_TOKEN, COROZK_NODE (the claim), COROZK_PATH and COROZK_HOSTS (and
 COROZK_DUE for a delayed item). The command is stopped when the claim is lost (exit code
 79). Signals are forwarded, as by corozk lock; after one that asks to end, no further
-item is taken. A command that fails is the last one, also with --count 0: consume ends
-with its exit code.
+item is taken, and what remains to be done at the servers has ten seconds. A command
+that fails is the last one, also with --count 0: consume ends with its exit code.
 
 Examples
   corozk queue put /jobs 'resize a.png' 'resize b.png'
@@ -115,14 +116,16 @@ private:
             code = complain_about(failure, context.options.json);
         }
         if (put_ > 0) {
-            context.out.event("put",
-                              fmt::format("{} of {} items were put before", put_, items_.size()),
-                              {{"items", put_}, {"of", items_.size()}});
+            std::string text = fmt::format("{} of {} items were put before", put_, items_.size());
+            context.out.event(
+                "put", text, {{"message", text}, {"items", put_}, {"of", items_.size()}});
         }
         return code;
     }
 
     std::string refusal(bool waited) const {
+        if (words_.is("put") && bound_ == 0)
+            return fmt::format("the items could not be put into {} in time", words_.path());
         if (words_.is("put")) {
             return fmt::format(
                 "{} {} full: --bound {}", words_.path(), waited ? "stayed" : "is", bound_);
@@ -143,10 +146,10 @@ private:
     asio::awaitable<int> act(command_context& context, Queue& q) {
         int code = done;
         if (words_.is("size")) {
-            std::size_t size = co_await read(context, q.size());
+            std::size_t size = co_await answer(context, wait_, "queue", words_.path(), q.size());
             context.out.result(std::to_string(size), size);
         } else if (words_.is("peek")) {
-            queue_item item = co_await read(context, q.peek());
+            queue_item item = co_await answer(context, wait_, "queue", words_.path(), q.peek());
             show(context, item);
         } else if (words_.is("put")) {
             for (std::string& item : items_) {
@@ -175,16 +178,6 @@ private:
             code = ended.code;
         }
         co_return code;
-    }
-
-    /// Does not wait for an item, but perhaps for a server.
-    template <class Value>
-    asio::awaitable<Value> read(command_context& context, asio::awaitable<Value> operation) {
-        const time_point until = wait_.at_once() ? time_point::max() : wait_.until();
-        auto result = co_await context.interrupts.race(before(until, std::move(operation)));
-        if (!result)
-            throw error(errc::deadline_exceeded, "queue", words_.path());
-        co_return std::move(*result);
     }
 
     template <class Value>
@@ -223,31 +216,22 @@ private:
         };
         run_result ended = co_await run_under(context, what, claim.name(), lost);
         if (!ended.lost && ended.code == 0)
-            co_await acknowledge(context, claim);
+            co_await context.interrupts.insist(acknowledge(context.zk, claim));
         else if (!ended.lost)
             co_await release_unless_asked_to_end(context, claim.release());
         co_return ended;
     }
 
     /// The work is done: waits for a server rather than doing it twice.
-    static asio::awaitable<void> acknowledge(command_context& context, queue_claim& claim) {
+    static asio::awaitable<void> acknowledge(client& zk, queue_claim& claim) {
         for (;;) {
             auto [ec] = co_await claim.acknowledge(transaction(), as_tuple);
             if (!ec)
                 co_return;
             if (ec != errc::not_connected || !claim.valid())
                 throw error(ec, "acknowledge", claim.name());
-            co_await connected_again(context, time_point::max());
+            co_await connected_until(zk, time_point::max());
         }
-    }
-
-    /// Waits for some seconds more if a signal asks to end: an item would be lost.
-    static asio::awaitable<void> connected_at_last(command_context& context) {
-        ending<void> connected;
-        co_await run_to_end(connected_again(context, time_point::max()), connected);
-        if (connected.failure)
-            co_await connected_until(context.zk,
-                                     std::chrono::steady_clock::now() + std::chrono::seconds(10));
     }
 
     /// Prints an item that was removed. If that fails the item is put back in its place.
@@ -260,23 +244,44 @@ private:
         }
         if (!failure)
             co_return;
-        create_options options;
-        if (!context.options.acl.empty())
-            options.acl = &context.options.acl;
-        std::string node = words_.path() + "/" + item.name;
-        for (;;) {
-            auto [ec, made] = co_await context.zk.create(node, item.data, options, as_tuple);
-            if (!ec || ec == zk_errc::node_exists)
-                break;
-            ending<void> connected;
-            if (is_outage(ec))
-                co_await run_to_end(connected_at_last(context), connected);
-            if (!is_outage(ec) || connected.failure) {
-                complain(fmt::format("{} is lost: {}", node, ec.message()), context.options.json);
-                break;
-            }
+        std::string problem;
+        try {
+            co_await context.interrupts.insist(put_back(context, item));
+        } catch (const interrupted&) {
+            problem = "no connection to a server in time";
+        } catch (const boost::system::system_error& e) {
+            problem = e.code().message();
         }
+        if (!problem.empty())
+            complain(fmt::format("{}/{} is lost: {}", words_.path(), item.name, problem),
+                     context.options.json);
         std::rethrow_exception(failure);
+    }
+
+    /// Exactly once: another client may take it before the response arrives, or is lost.
+    asio::awaitable<void> put_back(command_context& context, const queue_item& item) const {
+        optimistic_transaction_options options;
+        options.acl = context.options.acl;
+        // The queue's own parent of such records.
+        optimistic_transaction once(context.zk, words_.path() + "-control", options);
+        create_options how;
+        if (!context.options.acl.empty())
+            how.acl = &context.options.acl;
+        auto create = [&](transaction_attempt& attempt) -> asio::awaitable<void> {
+            attempt.create(words_.path() + "/" + item.name, item.data, how);
+            co_return;
+        };
+        for (;;) {
+            ending<void> created;
+            co_await run_to_end(once.run(create), created);
+            try {
+                co_return created.take();
+            } catch (const boost::system::system_error& e) {
+                if (e.code() != errc::not_connected)
+                    throw;
+            }
+            co_await connected_until(context.zk, time_point::max());
+        }
     }
 
     std::vector<std::string> items_to_put(const settings& s) const {

@@ -62,13 +62,17 @@ Examples
 private:
     asio::awaitable<int> look(command_context& context) {
         semaphore s(context.zk, path_, limit_, recipe_options<semaphore_options>(context));
-        if (change_) {
-            co_await context.interrupts.race(s.set_limit(limit_));
-            co_return done;
-        }
-        std::int32_t free = co_await context.interrupts.race(s.available());
-        context.out.result(std::to_string(free), free);
+        std::int32_t free = co_await answer(context, wait_, "semaphore", path_, ask(s));
+        if (show_)
+            context.out.result(std::to_string(free), free);
         co_return done;
+    }
+
+    asio::awaitable<std::int32_t> ask(semaphore& s) const {
+        if (!change_)
+            co_return co_await s.available();
+        co_await s.set_limit(limit_);
+        co_return limit_;
     }
 
     std::int32_t limit_ = 0;

@@ -91,6 +91,8 @@ private:
     void describe_node(const node_data& node, boost::json::object& value, std::string& text) const {
         value["version"] = node.stat.version;
         value["bytes"] = node.stat.data_length;
+        if (node.stat.num_children == 0)
+            value["children"] = boost::json::array();
         value["created"] =
             utc(std::chrono::system_clock::time_point(std::chrono::milliseconds(node.stat.ctime)));
         if (node.stat.ephemeral_owner != 0) {

@@ -286,6 +286,10 @@ TEST_CASE("corozk queue put: how many items were put before one could not be") {
     CHECK(run.code == 75);
     CHECK(run.err ==
           "corozk: " + path + " is full: --bound 2\ncorozk: 2 of 3 items were put before\n");
+    auto json = run_program(
+        {"queue", "put", "-n", "--bound", "3", "--json", path + "-3", "1", "2", "3", "4"});
+    auto event = boost::json::parse(json.err.substr(json.err.find('\n') + 1));
+    CHECK(event.at("message") == "3 of 4 items were put before");
 }
 
 TEST_CASE("corozk: a server that demands authentication") {
@@ -514,6 +518,7 @@ TEST_CASE("corozk tree: nodes, sessions, data") {
     CHECK(text.out.find("  a") < text.out.find("  b"));
     auto value = boost::json::parse(run_program({"tree", "--json", "-d", "1", path}).out);
     CHECK(value.at("children").as_array().size() == 2);
+    CHECK(value.at("children").at(0).at("children").as_array().empty());
     CHECK_FALSE(value.at("children").at(1).as_object().contains("children"));
     CHECK(run_program({"tree", path + "/none"}).code == 1);
 }
@@ -622,6 +627,10 @@ TEST_CASE("corozk: standard output that fails is an error, and a taken item stay
                     {"bash", "-c", "exec 3>&1 > >(:); wait $!; \"$@\"; echo $? >&3", "bash"});
     CHECK(run.out == "74\n");
     CHECK(run.err.find("standard output") != std::string::npos);
+    // Files must not grow: also not that of standard error.
+    CHECK(
+        run_program({"queue", "take", path}, "", {}, {"sh", "-c", "ulimit -f 0; exec \"$@\"", "sh"})
+            .code == 74);
     // At its old place.
     CHECK(run_program({"queue", "take", "-c", "2", path}).out == "first\nsecond\n");
     std::string ranked = fresh_path();
@@ -986,6 +995,19 @@ TEST_CASE("corozk: a deadline that passes is said in the program's own words") {
     }
     holder.process().signal(SIGTERM);
     holder.end();
+    auto unanswered = [&](std::vector<std::string> line, const std::string& problem) {
+        fault_proxy proxy(the_server().port());
+        proxy.arm(at_request(1), hold_request());
+        line.insert(line.end(), {"-w", "3s", "--hosts", proxy.hosts()});
+        in_vain(line, problem);
+    };
+    const std::string permits = path + "/s", items = path + "/q";
+    for (const char* action : {"--available", "--change-limit"}) {
+        unanswered({"semaphore", "-l", "2", action, permits},
+                   "semaphore " + permits + ": no server responded in time");
+    }
+    unanswered({"queue", "put", items, "x"},
+               "the items could not be put into " + items + " in time");
 }
 
 }  // namespace corozk::testing::recipes_test

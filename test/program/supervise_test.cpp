@@ -65,19 +65,26 @@ char state_of(pid_t pid) {
     return behind_name == std::string::npos ? 'X' : line.at(behind_name + 2);
 }
 
-pid_t child_of(pid_t parent) {
+pid_t child_of(pid_t parent, int older = 0) {
     pid_t child = 0;
     std::string id = std::to_string(parent);
     std::ifstream children("/proc/" + id + "/task/" + id + "/children");
-    children >> child;
+    for (int n = 0; n <= older; ++n)
+        children >> child;
     return child;
 }
 
 /// Once it has begun a session of its own, and before that reported that the command was started.
-pid_t guard_of(pid_t supervisor) {
-    pid_t guard = child_of(supervisor);
+/// @param older the number of the supervisor's children that it had before
+pid_t guard_of(pid_t supervisor, int older = 0) {
+    pid_t guard = child_of(supervisor, older);
     eventually([&] { return ::getsid(guard) == guard; }, program_limit, "the guard's report");
     return guard;
+}
+
+/// A caller that has started a process, whose number it writes to a file, before it becomes the program.
+words with_descendant(const std::string& file) {
+    return {"sh", "-c", "sleep 1000 & echo $! > " + file + "; exec \"$@\"", "sh"};
 }
 
 /// As the commands below write it, in a shell of another kind.
@@ -164,7 +171,7 @@ TEST_CASE("corozk lock: the command finds signals as the program did") {
              {},
              {"env", "--block-signal=CHLD"},
              {"env", "--block-signal=TERM", "--block-signal=USR1", "--block-signal=PIPE"},
-             {"env", "--ignore-signal=PIPE", "--ignore-signal=CHLD", "--ignore-signal=USR2"},
+             {"env", "--ignore-signal=PIPE", "--ignore-signal=CHLD", "--ignore-signal=XFSZ"},
              {"env", "--ignore-signal=HUP", "--ignore-signal=INT", "--ignore-signal=TERM"},
              {"env", "--default-signal"}}) {
         words plain = starter;
@@ -227,6 +234,19 @@ TEST_CASE("corozk: SIGHUP is passed on, and no end") {
     leader.says("runs\nreload\nruns\n");
     leader.process().signal(SIGTERM);
     CHECK(leader.ended_by() == SIGTERM);
+
+    // While the command is being stopped.
+    const std::string slowly =
+        "trap 'echo told' TERM; trap 'echo reload; exit 0' HUP; echo runs; "
+        "while :; do sleep 0.05; done";
+    program_run again({"elect", "--again", "--grace", "1h", path, "--", "bash", "-c", slowly});
+    again.says("runs");
+    break_lock(path);
+    again.says("told");
+    again.process().signal(SIGHUP);
+    again.says("runs\ntold\nreload\nruns\n");
+    again.process().signal(SIGHUP);
+    CHECK(again.end() == 0);
 
     std::string jobs = fresh_path();
     CHECK(run_program({"queue", "put", jobs, "1", "2"}).code == 0);
@@ -309,12 +329,30 @@ TEST_CASE("corozk lock: the guard's death changes nothing") {
     CHECK(run.end() == 7);
 
     std::string file = folder.path() / "started";
-    program_run lost(under_lock(path, fugitives(file) + "wait", {"--grace", "300ms"}));
+    std::string earlier = folder.path() / "earlier";
+    program_run lost(under_lock(path, fugitives(file) + "wait", {"--grace", "300ms"}),
+                     "",
+                     {},
+                     with_descendant(earlier));
     auto all = processes_in(file, 5);
-    ::kill(guard_of(lost.process().pid()), SIGKILL);
+    ::kill(guard_of(lost.process().pid(), 1), SIGKILL);
     break_lock(path);
     CHECK(lost.end() == 79);
     all_end(all);
+    pid_t descendant = processes_in(earlier, 1).front();
+    CHECK(process_lives(descendant));
+    ::kill(descendant, SIGKILL);
+}
+
+TEST_CASE("corozk lock: what its caller had started goes on") {
+    temporary_directory folder;
+    std::string file = folder.path() / "earlier";
+    CHECK(
+        run_program({"lock", fresh_path(), "--", "/no/such/command"}, "", {}, with_descendant(file))
+            .code == 127);
+    pid_t descendant = processes_in(file, 1).front();
+    CHECK(process_lives(descendant));
+    ::kill(descendant, SIGKILL);
 }
 
 TEST_CASE("corozk lock: a stopped process does not delay the end") {
@@ -461,9 +499,10 @@ TEST_CASE("corozk queue consume, watch: behind a command that survives a signal,
 TEST_CASE("corozk queue take: an item that nobody reads is not lost with the connection") {
     temporary_directory folder;
     // The signal comes before the item, or while it is printed.
-    for (std::string when : {"before", "after"}) {
-        CAPTURE(when);
-        const std::string unread = folder.path() / when;
+    for (auto [when, number] : std::vector<std::pair<std::string, int>>{
+             {"before", SIGTERM}, {"after", SIGTERM}, {"before", SIGUSR1}, {"after", SIGALRM}}) {
+        CAPTURE(when, number);
+        const std::string unread = folder.path() / (when + std::to_string(number));
         REQUIRE(::mkfifo(unread.c_str(), 0600) == 0);
         const int reader = ::open(unread.c_str(), O_RDWR | O_CLOEXEC);
         REQUIRE(reader >= 0);
@@ -477,21 +516,83 @@ TEST_CASE("corozk queue take: an item that nobody reads is not lost with the con
                    program_limit,
                    "the item to be taken");
         if (when == "before")
-            run.process().signal(SIGTERM);
+            run.process().signal(number);
         proxy.release(taking);
         int printed = 0;
-        if (when == "after")
+        if (when == "after") {
             eventually([&] { return ::ioctl(reader, FIONREAD, &printed) == 0 && printed > 0; },
                        program_limit,
                        "output");
-        proxy.set_acceptance(acceptance::not_listening);
-        proxy.cut();
-        if (when == "after")
-            run.process().signal(SIGTERM);
-        proxy.set_acceptance(acceptance::normal);
-        CHECK(run.ended_by() == SIGTERM);
+            proxy.set_acceptance(acceptance::not_listening);
+            proxy.cut();
+            run.process().signal(number);
+            proxy.set_acceptance(acceptance::normal);
+        }
+        CHECK(run.ended_by() == number);
         CHECK(run_program({"queue", "size", path}).out == "1\n");
         ::close(reader);
+    }
+}
+
+TEST_CASE("corozk queue take: an item that is put back is taken once") {
+    std::string path = fresh_path();
+    CHECK(run_program({"queue", "put", path, "item"}).code == 0);
+    fault_proxy proxy(the_server().port());
+    const rule_id putting_back = proxy.arm(at_op(op_code::multi, 2), hold_reply());
+    program_run run({"queue", "take", "--hosts", proxy.hosts(), path},
+                    "",
+                    {},
+                    {"sh", "-c", "exec \"$@\" >/dev/full", "sh"});
+    eventually([&] { return proxy.fired(putting_back) == 1; }, program_limit, "the item's return");
+    CHECK(run_program({"queue", "take", path}).out == "item\n");
+    proxy.cut();
+    CHECK(run.end() == 74);
+    CHECK(run.err().find("is lost") == std::string::npos);
+    CHECK(run_program({"queue", "size", path}).out == "0\n");
+}
+
+TEST_CASE("corozk queue consume: some seconds for the acknowledgement after a signal") {
+    const std::string script = "trap 'exit 0' TERM; echo runs; while :; do sleep 0.05; done";
+    for (bool in_doubt : {false, true}) {
+        CAPTURE(in_doubt);
+        std::string path = fresh_path();
+        CHECK(run_program({"queue", "put", path, "1", "2"}).code == 0);
+        fault_proxy proxy(the_server().port());
+        // The first one is acknowledged: a transaction in doubt needs a record of earlier ones.
+        const rule_id acknowledging = proxy.arm(at_op(op_code::multi, 2), hold_reply());
+        if (!in_doubt)
+            proxy.disarm(acknowledging);
+        program_run run({"queue",
+                         "consume",
+                         "--count",
+                         "2",
+                         "--hosts",
+                         proxy.hosts(),
+                         path,
+                         "--",
+                         "bash",
+                         "-c",
+                         "read n; [ $n = 1 ] && exit 0; " + script});
+        run.says("runs");
+        if (in_doubt) {
+            // No server comes back: it ends nevertheless.
+            run.process().signal(SIGTERM);
+            eventually([&] { return proxy.fired(acknowledging) == 1; }, program_limit, "a request");
+            proxy.set_acceptance(acceptance::not_listening);
+            proxy.cut();
+            CHECK(run.ended_by() == SIGTERM);
+        } else {
+            // It comes back: the work is not done twice.
+            proxy.set_acceptance(acceptance::not_listening);
+            proxy.cut();
+            run.process().signal(SIGTERM);
+            eventually([&] { return child_of(run.process().pid()) == 0; },
+                       program_limit,
+                       "the command's end");
+            proxy.set_acceptance(acceptance::normal);
+            CHECK(run.end() == 0);
+        }
+        CHECK(run_program({"queue", "size", path}).out == "0\n");
     }
 }
 
