@@ -36,39 +36,34 @@ Examples
 
     asio::awaitable<int> run(command_context& context) override {
         error_code ec = co_await context.interrupts.race(erase(context.zk));
-        int code = done;
+        if (!ec)
+            co_return done;
+        int code = answer_is_no;
         std::string refusal;
         if (ec == zk_errc::no_node) {
             refusal = "no such znode";
-            code = answer_is_no;
         } else if (ec == zk_errc::bad_version) {
             refusal = fmt::format("does not have version {}", *version_);
-            code = answer_is_no;
-        } else if (ec == zk_errc::not_empty) {
-            refusal = "has children: use --recursive";
+        } else {
             code = failed;
-        } else if (ec == zk_errc::bad_arguments) {
-            refusal = "is the servers' own, which they protect";
-            code = failed;
+            if (ec == zk_errc::not_empty && !recursive_)
+                refusal = "has children: use --recursive";
+            else if (ec == zk_errc::bad_arguments)
+                refusal = "is the servers' own, which they protect";
+            else
+                throw error(ec, "rm", path_);
         }
-        if (!refusal.empty())
-            complain(fmt::format("{}: {}", path_, refusal), context.options.json);
+        complain(fmt::format("{}: {}", path_, refusal), context.options.json);
         co_return code;
     }
 
 private:
-    /// @return no_node, bad_version, not_empty, bad_arguments, or no error
     asio::awaitable<error_code> erase(client& zk) const {
         error_code result;
         if (recursive_)
             std::tie(result) = co_await zk.erase_tree(path_, as_tuple);
         else
             std::tie(result) = co_await zk.erase(path_, version_.value_or(any_version), as_tuple);
-        bool answered = !result || result == zk_errc::no_node || result == zk_errc::bad_version ||
-                        result == zk_errc::bad_arguments ||
-                        (result == zk_errc::not_empty && !recursive_);
-        if (!answered)
-            throw error(result, "rm", path_);
         co_return result;
     }
 

@@ -50,14 +50,14 @@ asio::awaitable<run_result> run_under(command_context& context,
                                       std::string of,
                                       const loss_wait& lost);
 
-/// Awaits a release, which goes on without us if a signal asks to end: the servers may be away.
-asio::awaitable<void> release_unless_asked_to_end(command_context& context,
-                                                  asio::awaitable<void> release);
-
 /// The same under an ownership, which is released at the end. Adds its variables.
 asio::awaitable<run_result> run_under(command_context& context,
                                       const run_options& options,
                                       std::string path,
                                       ownership& held);
+
+/// Awaits a release, which goes on without us if a signal asks to end: the servers may be away.
+asio::awaitable<void> release_unless_asked_to_end(command_context& context,
+                                                  asio::awaitable<void> release);
 
 }  // namespace corozk::program

@@ -5,25 +5,41 @@
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 
 #include <charconv>
+#include <future>
 #include <regex>
 #include <sstream>
+#include <thread>
 
 namespace corozk::program {
 
 namespace {
 
+using tcp = asio::ip::tcp;
+
+/// On a thread that is left behind if this is cancelled: a look-up itself cannot be.
+asio::awaitable<tcp::resolver::results_type> look_up(std::string name, std::string port) {
+    std::packaged_task<tcp::resolver::results_type()> task([=] {
+        asio::io_context own;
+        boost::system::error_code failed;
+        return tcp::resolver(own).resolve(name, port, failed);
+    });
+    auto found = task.get_future();
+    std::thread(std::move(task)).detach();
+    while (found.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
+        co_await pause_for(std::chrono::milliseconds(10));
+    co_return found.get();
+}
+
 asio::awaitable<std::string> ask(std::string name, std::string port) {
     std::string answer;
-    asio::ip::tcp::resolver resolver(co_await asio::this_coro::executor);
-    auto [resolved, addresses] = co_await resolver.async_resolve(name, port, as_tuple);
-    if (resolved)
-        co_return answer;
-    asio::ip::tcp::socket socket(resolver.get_executor());
+    tcp::resolver::results_type addresses = co_await look_up(std::move(name), std::move(port));
+    tcp::socket socket(co_await asio::this_coro::executor);
     auto [connected, where] = co_await asio::async_connect(socket, addresses, as_tuple);
     if (connected)
         co_return answer;

@@ -64,9 +64,10 @@ std::chrono::milliseconds parse_duration(const std::string& text) {
     if (number == 0 && errno == ERANGE)
         number = std::numeric_limits<double>::min();
     auto unit = milliseconds.find(end);
-    // strtod also knows blanks, signs, "inf" and "nan".
+    // strtod also knows blanks, signs, "inf", "nan" and hexadecimal numbers.
     bool begins = !text.empty() && (text[0] == '.' || (text[0] >= '0' && text[0] <= '9'));
-    if (!begins || unit == milliseconds.end())
+    bool decimal = text.find_first_of("xX") == std::string::npos;
+    if (!begins || !decimal || unit == milliseconds.end())
         throw usage_error(fmt::format("'{}' is not a duration such as 250ms, 30s, 5m or 2h", text));
     double value = std::ceil(number * unit->second);
     return value < static_cast<double>(for_ever.count())

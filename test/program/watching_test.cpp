@@ -379,7 +379,8 @@ TEST_CASE("corozk wait-for, watch: words that make no sense, and no permission")
     says({"wait-for", "relative"}, 64, "begin it with '/'");
     says({"wait-for", path, path}, 64, "unexpected argument");
     says({"wait-for", path, "--", "true"}, 64, "no command is run here");
-    says({"wait-for", "-w", "soon", path}, 64, "is not a duration");
+    for (const char* limit : {"soon", "0x32ms"})
+        says({"wait-for", "-w", limit, path}, 64, "is not a duration");
     says({"watch", path}, 64, "there is no command");
     says({"watch", path, "--"}, 64, "there is no command after --");
     says({"watch", path, "true"}, 64, "a command follows --");
