@@ -36,9 +36,13 @@ Examples
 
     asio::awaitable<int> run(command_context& context) override {
         attempt<void> once = [&] { return show(context); };
-        auto until = watch_ ? time_point::max() : time_point::min();
-        co_await through_outages(
-            context, until, "the connection was lost; waiting for a server", once);
+        if (watch_) {
+            co_await reporting_outages(context,
+                                       "the connection was lost; waiting for a server",
+                                       through_outages(context, time_point::max(), once));
+        } else {
+            co_await context.interrupts.race(once());
+        }
         co_return done;
     }
 

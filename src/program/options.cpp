@@ -27,7 +27,8 @@ client_options to_client_options(const settings& s) {
     if (!s.sasl.user.empty() || !s.sasl.password_file.empty())
         options.sasl = s.sasl;
     auto write = [out = output(s.json), verbose = s.verbose](log_level level,
-                                                             std::string_view line) {
+                                                             std::string_view text) {
+        const std::string line = in_options(text);
         if (!verbose && (level != log_level::error || explains_end(line)))
             return keep_warning(line);
         keep_warning("");

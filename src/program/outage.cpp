@@ -50,18 +50,22 @@ void report_outage(const command_context& context, const error_code& why, const 
     context.out.event(name, report, {{"message", report}});
 }
 
-asio::awaitable<void> report_outages(command_context& context, const char* report) {
-    session_status status = context.zk.status();
-    for (;;) {
-        bool was_connected = status.state == session_state::connected;
-        status = co_await context.zk.next_state(status);
-        bool is_connected = status.state == session_state::connected;
-        // People were told of the outage that it ends in.
-        bool tells_more = context.options.json && status.state == session_state::lost;
+asio::awaitable<void> report_outages(command_context& context,
+                                     const char* report,
+                                     const char* session_report) {
+    bool was_connected = true;
+    for (session_status status = context.zk.status();;) {
+        const bool is_connected = status.state == session_state::connected;
         // Once it is closed, nobody waits any more.
         const bool waits = status.state != session_state::closed;
-        if (waits && (was_connected ? !is_connected : tells_more))
+        // People were told of the outage that it ends in.
+        const bool tells_more = session_report || context.options.json;
+        if (waits && was_connected && !is_connected)
             report_outage(context, status.reason, report);
+        else if (tells_more && status.state == session_state::lost)
+            report_outage(context, status.reason, session_report ? session_report : report);
+        was_connected = is_connected;
+        status = co_await context.zk.next_state(status);
     }
 }
 

@@ -43,36 +43,11 @@ asio::awaitable<Value> answer(command_context& context,
     co_return std::move(*result);
 }
 
-/// Begins an operation.
-template <class Value>
-using attempt = std::function<asio::awaitable<Value>()>;
-
-/// Awaits an operation, and begins it again after each outage, even one that the session does not
-/// survive.
-template <class Value>
-asio::awaitable<Value> through_outages(command_context& context,
-                                       time_point until,
-                                       const char* report,
-                                       const attempt<Value>& begin) {
-    for (;;) {
-        ending<Value> ended;
-        error_code why;
-        co_await run_to_end(context.interrupts.race(begin()), ended);
-        try {
-            co_return ended.take();
-        } catch (const boost::system::system_error& e) {
-            const bool too_late = std::chrono::steady_clock::now() >= until;
-            if (!is_outage(e.code()) || is_closed(context.zk) || too_late)
-                throw;
-            why = e.code();
-        }
-        report_outage(context, why, report);
-        co_await connected_again(context, until);
-    }
-}
-
-/// Reports each loss of the connection, and with --json that of the session. Ends when it is cancelled.
-asio::awaitable<void> report_outages(command_context& context, const char* report);
+/// Reports that there is no connection, also the one that there was not at the beginning, and with
+/// `session_report`, or --json, each loss of the session. Ends when it is cancelled.
+asio::awaitable<void> report_outages(command_context& context,
+                                     const char* report,
+                                     const char* session_report = nullptr);
 
 /// Completes when there is no connection.
 asio::awaitable<void> disconnected(client& zk);
@@ -81,11 +56,37 @@ asio::awaitable<void> disconnected(client& zk);
 template <class Value>
 asio::awaitable<Value> reporting_outages(command_context& context,
                                          const char* report,
-                                         asio::awaitable<Value> operation) {
+                                         asio::awaitable<Value> operation,
+                                         const char* session_report = nullptr) {
     using namespace asio::experimental::awaitable_operators;
     ending<Value> ended;
-    co_await (run_to_end(std::move(operation), ended) || report_outages(context, report));
+    co_await (run_to_end(std::move(operation), ended) ||
+              report_outages(context, report, session_report));
     co_return ended.take();
+}
+
+/// Begins an operation.
+template <class Value>
+using attempt = std::function<asio::awaitable<Value>()>;
+
+/// Awaits an operation, and begins it again after each outage that ends it, even one that the session
+/// does not survive. To be reported by `reporting_outages`.
+template <class Value>
+asio::awaitable<Value> through_outages(command_context& context,
+                                       time_point until,
+                                       const attempt<Value>& begin) {
+    for (;;) {
+        ending<Value> ended;
+        co_await run_to_end(context.interrupts.race(begin()), ended);
+        try {
+            co_return ended.take();
+        } catch (const boost::system::system_error& e) {
+            const bool too_late = std::chrono::steady_clock::now() >= until;
+            if (!is_outage(e.code()) || is_closed(context.zk) || too_late)
+                throw;
+        }
+        co_await connected_again(context, until);
+    }
 }
 
 /// Awaits such an operation, but not through an outage.

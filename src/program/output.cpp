@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <iterator>
 #include <poll.h>
 #include <system_error>
 #include <unistd.h>
@@ -23,19 +24,6 @@
 namespace corozk::program {
 
 namespace {
-
-/// A signal that asks to end, whether it was read before or is pending; 0 if there is none.
-int ending_signal() noexcept {
-    if (interruption::asked_to_end_by() != 0)
-        return interruption::asked_to_end_by();
-    sigset_t pending;
-    ::sigpending(&pending);
-    for (int number : request_signals) {
-        if (::sigismember(&pending, number) == 1)
-            return number;
-    }
-    return 0;
-}
 
 /// Writes in pieces that a pipe accepts whole, so that a reader that does not read blocks nothing.
 /// @return errno, or 0; EAGAIN if it cannot be written now and `wait` returns false
@@ -124,7 +112,9 @@ const char* message_for(const error_code& ec, std::string_view operation) noexce
             return m.text;
     }
     if (ec == zk_errc::no_auth)
-        return "denied by the znode's access control list; authenticate with --auth or --auth-file";
+        return "denied by the znode's access control list; authenticate with --auth, --auth-file "
+               "or "
+               "--sasl-user";
     if (ec == zk_errc::session_closed_require_sasl_auth)
         return "the server requires authentication: use --auth, --auth-file or --sasl-user";
     if (ec == zk_errc::invalid_acl)
@@ -136,8 +126,32 @@ const char* message_for(const error_code& ec, std::string_view operation) noexce
         return "not possible at this path: it must begin with '/', and not be the root";
     if (ec == errc::not_connected)
         return "no connection to a server in time";
+    if (ec == zk_errc::session_expired)
+        return "the session expired";
     return nullptr;
 }
+
+/// What the library's log calls options of the client, longer names first.
+struct option_words {
+    std::string_view library;
+    std::string_view program;
+};
+
+constexpr option_words names_of_options[] = {
+    {"ca_file, ca_pem or system_authorities", "--tls-ca or --tls-system-ca"},
+    {"ca_file or ca_pem", "--tls-ca"},
+    {"(ca_file, ca_pem)", "(--tls-ca)"},
+    {"certificate_file and key_file", "--tls-cert and --tls-key"},
+    {"(certificate_file, certificate_pem)", "(--tls-cert)"},
+    {"(key_file, key_pem)", "(--tls-key)"},
+    {"key_password", "--tls-key-password"},
+    {"system_authorities", "--tls-system-ca"},
+    {"client_options::auth or sasl", "--auth, --auth-file or --sasl-user"},
+    {"session_timeout", "--session-timeout"},
+    {"connect_timeout", "--connect-timeout"},
+    {"user and password_file", "--sasl-user and --sasl-password-file"},
+    {"password_file", "--sasl-password-file"},
+};
 
 std::string& last_warning() {
     static std::string text;
@@ -149,8 +163,10 @@ bool refers_to_log(const error_code& ec) noexcept {
            ec == errc::bad_host_list || ec == errc::chroot_missing;
 }
 
-/// Whether the last warning has the reason for each server.
+/// Whether the last warning says more.
 bool has_reasons(const error_code& ec) {
+    if (ec == zk_errc::auth_failed)
+        return last_warning().starts_with("SASL authentication failed");
     return (ec == errc::no_server || ec == errc::server_silent || ec == errc::host_not_found ||
             ec == errc::tls_failed) &&
            last_warning().starts_with("cannot connect to ");
@@ -163,7 +179,7 @@ std::string explain(const boost::system::system_error& e) {
     const auto* ours = dynamic_cast<const error*>(&e);
     const char* own = message_for(e.code(), ours ? ours->operation() : std::string_view());
     if (!ours)
-        return own ? own : e.code().message();
+        return text_of(e.code());
     bool of_library = ours->operation().find_first_of("._") != std::string::npos;
     std::string where =
         of_library ? ours->path() : fmt::format("{} {}", ours->operation(), ours->path());
@@ -190,6 +206,18 @@ int code_for(const error_code& ec) {
 }
 
 }  // namespace
+
+int ending_signal() noexcept {
+    if (interruption::asked_to_end_by() != 0)
+        return interruption::asked_to_end_by();
+    sigset_t pending;
+    ::sigpending(&pending);
+    for (int number : request_signals) {
+        if (::sigismember(&pending, number) == 1)
+            return number;
+    }
+    return 0;
+}
 
 void output::result(std::string_view text, const boost::json::value& value) const {
     print(json_ ? serialized(value) : std::string(text));
@@ -242,8 +270,31 @@ void keep_warning(std::string_view text) {
 }
 
 bool explains_end(std::string_view line) noexcept {
-    return line.starts_with("host list ") || line.starts_with("bad option: ") ||
-           line.starts_with("the parent znode ") || line.starts_with("cannot connect to ");
+    constexpr std::string_view beginnings[] = {"host list ",
+                                               "bad option: ",
+                                               "the parent znode ",
+                                               "cannot connect to ",
+                                               "authentication failed",
+                                               "SASL authentication failed",
+                                               "the server requires authentication"};
+    return std::any_of(std::begin(beginnings), std::end(beginnings), [line](std::string_view one) {
+        return line.starts_with(one);
+    });
+}
+
+std::string in_options(std::string_view line) {
+    std::string result(line);
+    for (const auto& [library, program] : names_of_options) {
+        for (auto at = result.find(library); at != std::string::npos;
+             at = result.find(library, at + program.size()))
+            result.replace(at, library.size(), program);
+    }
+    return result;
+}
+
+std::string text_of(const error_code& ec) {
+    const char* own = message_for(ec, {});
+    return own ? own : ec.message();
 }
 
 void complain(std::string_view text, bool json) {

@@ -71,6 +71,15 @@ void print_bytes_at_once(std::string_view text) noexcept;
 /// Reports an error on standard error.
 void complain(std::string_view text, bool json);
 
+/// A line of the library's log, with this program's options in place of the library's.
+std::string in_options(std::string_view line);
+
+/// What an error of the library means to this program's user.
+std::string text_of(const boost::system::error_code& ec);
+
+/// A signal that asks this process to end, whether it was read before or is pending; 0 if there is none.
+int ending_signal() noexcept;
+
 /// Keeps the last warning of the library that was not shown: where it says more than the error,
 /// the messages below contain it instead.
 void keep_warning(std::string_view text);

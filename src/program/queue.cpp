@@ -212,7 +212,7 @@ private:
             what.environment.emplace_back("COROZK_DUE", utc(claim.due()));
         loss_wait lost = [&claim]() -> asio::awaitable<std::string> {
             error_code reason = co_await claim.wait_lost();
-            co_return reason.message();
+            co_return text_of(reason);
         };
         run_result ended = co_await run_under(context, what, claim.name(), lost);
         if (!ended.lost && ended.code == 0)
@@ -250,7 +250,7 @@ private:
         } catch (const interrupted&) {
             problem = "no connection to a server in time";
         } catch (const boost::system::system_error& e) {
-            problem = e.code().message();
+            problem = text_of(e.code());
         }
         if (!problem.empty())
             complain(fmt::format("{}/{} is lost: {}", words_.path(), item.name, problem),

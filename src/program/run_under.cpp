@@ -129,7 +129,7 @@ asio::awaitable<run_result> run_under(command_context& context,
     }
     loss_wait lost = [&held]() -> asio::awaitable<std::string> {
         error_code reason = co_await held.wait_lost();
-        co_return reason.message();
+        co_return text_of(reason);
     };
     run_result ended = co_await run_under(context, std::move(what), std::move(path), lost);
     if (!ended.lost) {

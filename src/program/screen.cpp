@@ -15,6 +15,7 @@
 #include <string_view>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace corozk::program {
@@ -41,6 +42,11 @@ std::string_view cut(std::string_view line, std::size_t columns) {
     while (width_of(line) > columns)
         line.remove_suffix(1);
     return line;
+}
+
+bool in_foreground(int terminal) noexcept {
+    const pid_t group = ::tcgetpgrp(terminal);
+    return group < 0 || group == ::getpgrp();
 }
 
 /// The terminal itself: what is set on standard input's descriptor would be its other users' too.
@@ -80,6 +86,12 @@ void screen::enter() {
     // Continued after SIGSTOP, which nothing announces, they are ours already.
     if (!entered_)
         has_modes_ = keys_.is_open() && ::tcgetattr(keys_.native_handle(), &before_) == 0;
+    if (has_modes_ && !in_foreground(keys_.native_handle())) {
+        if (ending_signal() == 0)
+            ::raise(SIGTTOU);  // stops, as the change below would, but not again when it is to end
+        if (ending_signal() != 0)
+            return;
+    }
     entered_ = true;
     if (has_modes_) {
         // Keys at once, and not shown; Ctrl-C and Ctrl-Z keep their meaning.
@@ -91,14 +103,17 @@ void screen::enter() {
 }
 
 void screen::leave() noexcept {
-    entered_ = false;
+    if (!std::exchange(entered_, false))
+        return;
     print_bytes_at_once(first_screen);
-    if (has_modes_)
+    if (has_modes_ && in_foreground(keys_.native_handle()))
         ::tcsetattr(keys_.native_handle(), TCSANOW, &before_);
 }
 
 void screen::draw(const std::string& text) {
     text_ = text;
+    if (!entered_)
+        return;
     std::vector<std::string_view> lines;
     for (std::string_view rest = text_; !rest.empty();) {
         auto end = std::min(rest.find('\n'), rest.size());
@@ -130,6 +145,13 @@ void screen::draw(const std::string& text) {
 asio::awaitable<void> screen::quit() {
     char key = 0;
     while (keys_.is_open() && key != 'q' && key != 'Q') {
+        auto [closed] =
+            co_await keys_.async_wait(asio::posix::descriptor_base::wait_read, as_tuple);
+        if (closed)
+            break;
+        // Reading in the background stops a process, even one that is asked to end.
+        if (!in_foreground(keys_.native_handle()))
+            continue;
         auto [ec, size] = co_await keys_.async_read_some(asio::buffer(&key, 1), as_tuple);
         if (ec)
             break;

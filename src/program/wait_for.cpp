@@ -30,8 +30,9 @@ Examples
 
     asio::awaitable<int> run(command_context& context) override {
         attempt<bool> once = [&] { return comes(context.zk); };
-        bool in_time = co_await through_outages(
-            context, wait_.until(), "the connection was lost; still waiting", once);
+        bool in_time = co_await reporting_outages(context,
+                                                  "the connection was lost; still waiting",
+                                                  through_outages(context, wait_.until(), once));
         if (!in_time) {
             std::string problem = gone_ ? "still exists" : "did not come in time";
             complain(fmt::format("{} {}", path_, problem), context.options.json);

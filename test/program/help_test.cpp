@@ -143,7 +143,7 @@ TEST_CASE("corozk: SASL is asked for, or refused where the library has none") {
     auto run =
         run_program({"tree", "/", "--sasl-user", "ann", "--sasl-password-file", "/none/such"});
     CHECK(run.code == (has_sasl() ? 64 : 70));
-    CHECK(run.err.find(has_sasl() ? "password_file \"/none/such\"" : "built without it") !=
+    CHECK(run.err.find(has_sasl() ? "--sasl-password-file \"/none/such\"" : "built without it") !=
           std::string::npos);
 }
 

@@ -107,14 +107,19 @@ inline program_result run_program(const std::vector<std::string>& arguments,
     return {code, run.out(), run.err()};
 }
 
-/// Whether a process is there (a zombie is not).
-inline bool process_lives(pid_t pid) {
+/// Of a process: 'T' if it is stopped, 'X' if it is not there.
+inline char state_of(pid_t pid) {
     std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
     std::string line;
-    if (!std::getline(stat, line))
-        return false;
+    std::getline(stat, line);
     auto behind_name = line.rfind(')');
-    return behind_name != std::string::npos && line.at(behind_name + 2) != 'Z';
+    return behind_name == std::string::npos ? 'X' : line.at(behind_name + 2);
+}
+
+/// Whether a process is there (a zombie is not).
+inline bool process_lives(pid_t pid) {
+    const char state = state_of(pid);
+    return state != 'X' && state != 'Z';
 }
 
 }  // namespace corozk::testing

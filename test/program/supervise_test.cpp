@@ -57,14 +57,6 @@ std::string fugitives(const std::string& file) {
            one + " & (" + one + " &) ; ";
 }
 
-char state_of(pid_t pid) {
-    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-    std::string line;
-    std::getline(stat, line);
-    auto behind_name = line.rfind(')');
-    return behind_name == std::string::npos ? 'X' : line.at(behind_name + 2);
-}
-
 pid_t child_of(pid_t parent, int older = 0) {
     pid_t child = 0;
     std::string id = std::to_string(parent);
@@ -640,6 +632,7 @@ TEST_CASE("corozk: servers that are away for longer than a session lives") {
     for (program_run* run : {&waiter, &leader, &watcher})
         run->reports("the connection was lost");
     stands(path, 1);
+    waiter.reports("the session was lost; waiting again, behind all others");
     proxy.set_acceptance(acceptance::normal);
     leader.says("leads\nleads");
     stands(path, 2);

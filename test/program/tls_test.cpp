@@ -56,6 +56,7 @@ TEST_CASE("program: TLS by options and by the environment") {
     CHECK(distrusts.code == 69);
     CHECK(distrusts.err.starts_with("corozk: cannot connect to 127.0.0.1:"));
     CHECK(distrusts.err.find("certificate") != std::string::npos);
+    CHECK(distrusts.err.find("trust it with --tls-ca") != std::string::npos);
     CHECK(std::count(distrusts.err.begin(), distrusts.err.end(), '\n') == 1);
     std::vector<std::string> as_json = distrustful;
     as_json.emplace_back("--json");

@@ -341,6 +341,26 @@ TEST_CASE("corozk top on a terminal: a signal ends it while nothing can be writt
     }
 }
 
+TEST_CASE("corozk top in the background of a terminal: it stops, and a signal ends it") {
+    temporary_directory folder;
+    const std::string number = folder.path() / "number";
+    terminal t;
+    t.type("TERM=xterm sh -c 'echo $$ > " + number + "; exec " COROZK_PROGRAM " top " +
+           fresh_path() + "' &\n");
+    pid_t pid = 0;
+    eventually(
+        [&] {
+            std::ifstream(number) >> pid;
+            return pid > 0 && state_of(pid) == 'T';
+        },
+        program_limit,
+        "it to stop");
+    t.type("kill %1\n");
+    eventually([&] { return !process_lives(pid); }, program_limit, "its end");
+    t.type("echo still $((1 + 1))\n");
+    t.shows("still 2");
+}
+
 TEST_CASE("corozk top: words that make no sense, no server, no permission") {
     std::string path = fresh_path();
     auto says = [](const words& line, int code, const std::string& text) {

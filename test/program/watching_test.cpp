@@ -118,7 +118,8 @@ TEST_CASE("corozk wait-for: waits through an outage; a signal ends it") {
                "the watches");
     proxy.set_acceptance(acceptance::not_listening);
     proxy.cut();
-    waiter.reports("the connection was lost; still waiting");
+    for (program_run* one : {&waiter, &other})
+        one->reports("the connection was lost; still waiting");
     observer().plant(path + "/a");
     end_by_signal(other);
     proxy.set_acceptance(acceptance::normal);

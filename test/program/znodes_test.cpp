@@ -84,8 +84,8 @@ TEST_CASE("corozk put: creates the znode and its parents, with the ACL that is g
         refuses(line,
                 77,
                 line.at(0) + " " + line.at(1) +
-                    ": denied by the znode's access control list; authenticate with --auth or "
-                    "--auth-file");
+                    ": denied by the znode's access control list; authenticate with --auth, "
+                    "--auth-file or --sasl-user");
     CHECK(run_program({"get", path + "/s", "--auth", secret}).out == "x");
 }
 
