@@ -19,8 +19,14 @@ address plain(const address& a) {
     return a;
 }
 
-bool link_local_only(const address& a) {
-    return a.is_v6() && a.to_v6().is_link_local() && a.to_v6().scope_id() == 0;
+/// The address that a host is; none if it is a name, or lacks its network interface.
+known_servers::addresses literal_of(const std::string& host, bool& is_name) {
+    error_code problem;
+    const address a = boost::asio::ip::make_address(host, problem);
+    is_name = problem.failed();
+    const bool lacks_interface =
+        a.is_v6() && a.to_v6().is_link_local() && a.to_v6().scope_id() == 0;
+    return is_name || lacks_interface ? known_servers::addresses() : known_servers::addresses{a};
 }
 
 }  // namespace
@@ -40,18 +46,19 @@ void known_servers::replace(host_list hosts) {
             known_[i] = known[static_cast<std::size_t>(at - before.hosts.begin())];
             continue;
         }
-        error_code is_name;
-        address literal = boost::asio::ip::make_address(name(i), is_name);
-        if (is_name)
-            continue;
-        known_[i].lookup = lookup::literal;
-        if (!link_local_only(literal))
-            known_[i].found = {literal};
+        bool is_name = false;
+        known_[i].found = literal_of(name(i), is_name);
+        if (!is_name)
+            known_[i].lookup = lookup::literal;
     }
 }
 
-bool known_servers::refresh(std::size_t host) noexcept {
+bool known_servers::refresh(std::size_t host) {
     lookup& state = known_[host].lookup;
+    // Its interface may be there by now, or another one of that name.
+    bool is_name = true;
+    if (state == lookup::literal)
+        known_[host].found = literal_of(name(host), is_name);
     if (state == lookup::due)
         state = lookup::wanted;
     bool usable = state == lookup::literal || state == lookup::fresh;

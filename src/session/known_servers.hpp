@@ -32,7 +32,7 @@ public:
     // Look-ups.
     /// For a new round of attempts, wants the look-up of a name, unless one is in progress or has
     /// ended since the last round. @return whether the known addresses are to be used
-    bool refresh(std::size_t host) noexcept;
+    bool refresh(std::size_t host);
 
     /// Wants the look-ups of all names, or of those without a known address.
     void want_lookups(bool all) noexcept;

@@ -11,8 +11,8 @@ namespace corozk {
 
 /** @brief Who decides. */
 enum class commit_form : std::uint8_t {
-    /// Every site watches all votes and may decide: O(n²) messages, but the coordinator is not
-    /// needed after the beginning.
+    /// Every site watches all votes and may decide, and so does the coordinator in `decide`: O(n²)
+    /// messages, but the coordinator is not needed after the beginning.
     all_sites,
     /// Only the coordinator watches the votes; the sites wait for its decision: O(n) messages.
     coordinator,
