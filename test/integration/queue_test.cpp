@@ -664,7 +664,7 @@ TEST_CASE("queue: small requests") {
         options.max_request_size = 1024;
         client frugal = co_await client::connect(executor, options);
         queue q(frugal, path + "/q");
-        for (std::size_t size : {1024, 900}) {
+        for (std::size_t size : {1024U, 900U}) {
             auto [ec] = co_await q.put(std::string(size, 'x'), as_tuple());
             CHECK(ec == errc::too_large);
         }
