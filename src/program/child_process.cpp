@@ -82,7 +82,7 @@ child_process::child_process(const asio::any_io_executor& executor,
 
 child_process::~child_process() {
     if (!all_gone_)
-        kill_below(root(), not_ours());
+        kill_below(root(), exempt());
 }
 
 void child_process::renew_lease() {
@@ -105,6 +105,12 @@ std::chrono::milliseconds child_process::renewal_interval() const noexcept {
 
 pid_t child_process::root() const noexcept {
     return guard_is_gone_ ? ::getpid() : guard_;
+}
+
+/// Below the guard there is nobody else's.
+const std::vector<descendant>& child_process::exempt() const {
+    static const std::vector<descendant> none;
+    return guard_is_gone_ ? not_ours() : none;
 }
 
 asio::awaitable<void> child_process::read_report() {
@@ -154,7 +160,7 @@ asio::awaitable<int> child_process::ended() {
 bool child_process::forward(const signal_request& request) const {
     std::vector<descendant> targets;
     if (request.ends_command())
-        targets = descendants_of(root(), not_ours());
+        targets = descendants_of(root(), exempt());
     if (targets.empty() && !exit_code_)
         targets.push_back({command_, ::getpgid(command_)});
     bool received = false;
@@ -185,12 +191,12 @@ asio::awaitable<void> child_process::wait_for_end(std::chrono::milliseconds limi
 asio::awaitable<bool> child_process::stop() {
     // The command has to end before this does, even if it is cancelled.
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-    if (!ask_to_end(root(), not_ours()) && !exit_code_)
+    if (!ask_to_end(root(), exempt()) && !exit_code_)
         ::kill(command_, SIGTERM);  // there is no /proc
     co_await wait_for_end(grace_);
     auto begin = std::chrono::steady_clock::now();
     while (!all_gone_ && std::chrono::steady_clock::now() - begin < kill_limit) {
-        kill_below(root(), not_ours());
+        kill_below(root(), exempt());
         if (!exit_code_)
             ::kill(command_, SIGKILL);
         co_await wait_for_end(poll_interval);

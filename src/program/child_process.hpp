@@ -2,6 +2,7 @@
 #pragma once
 
 #include "command_guard.hpp"
+#include "descendants.hpp"
 #include "interruption.hpp"
 
 #include <chrono>
@@ -70,6 +71,7 @@ private:
     void look_without_guard();
     void renew_lease();
     pid_t root() const noexcept;
+    const std::vector<descendant>& exempt() const;
     std::chrono::milliseconds renewal_interval() const noexcept;
 
     interruption& signals_;

@@ -326,6 +326,7 @@ private:
         what.lease = for_ever;  // it owns nothing that could be lost
         what.environment.emplace_back("COROZK_NODE", node);
         bool registered = true;
+        bool was_connected = true;
         // Called again at each signal.
         loss_wait never = [&]() -> asio::awaitable<std::string> {
             const int asked_by = context.interrupts.asked_to_end_by();
@@ -335,6 +336,7 @@ private:
             }
             co_await report_outages(
                 context,
+                was_connected,
                 "the connection was lost; the instance is registered again if the session ends");
             co_return std::string();
         };

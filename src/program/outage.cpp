@@ -51,9 +51,9 @@ void report_outage(const command_context& context, const error_code& why, const 
 }
 
 asio::awaitable<void> report_outages(command_context& context,
+                                     bool& was_connected,
                                      const char* report,
                                      const char* session_report) {
-    bool was_connected = true;
     for (session_status status = context.zk.status();;) {
         const bool is_connected = status.state == session_state::connected;
         // Once it is closed, nobody waits any more.

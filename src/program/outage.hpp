@@ -43,9 +43,11 @@ asio::awaitable<Value> answer(command_context& context,
     co_return std::move(*result);
 }
 
-/// Reports that there is no connection, also the one that there was not at the beginning, and with
-/// `session_report`, or --json, each loss of the session. Ends when it is cancelled.
+/// Reports that there is no connection, and with `session_report`, or --json, each loss of the session.
+/// Ends when it is cancelled.
+/// @param was_connected when it was last reported; afterwards, too
 asio::awaitable<void> report_outages(command_context& context,
+                                     bool& was_connected,
                                      const char* report,
                                      const char* session_report = nullptr);
 
@@ -60,8 +62,9 @@ asio::awaitable<Value> reporting_outages(command_context& context,
                                          const char* session_report = nullptr) {
     using namespace asio::experimental::awaitable_operators;
     ending<Value> ended;
+    bool was_connected = true;
     co_await (run_to_end(std::move(operation), ended) ||
-              report_outages(context, report, session_report));
+              report_outages(context, was_connected, report, session_report));
     co_return ended.take();
 }
 

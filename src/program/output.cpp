@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -112,9 +113,8 @@ const char* message_for(const error_code& ec, std::string_view operation) noexce
             return m.text;
     }
     if (ec == zk_errc::no_auth)
-        return "denied by the znode's access control list; authenticate with --auth, --auth-file "
-               "or "
-               "--sasl-user";
+        return "denied by the znode's access control list; authenticate with --auth, "
+               "--auth-file or --sasl-user";
     if (ec == zk_errc::session_closed_require_sasl_auth)
         return "the server requires authentication: use --auth, --auth-file or --sasl-user";
     if (ec == zk_errc::invalid_acl)
@@ -177,9 +177,9 @@ std::string explain(const boost::system::system_error& e) {
     if (has_reasons(e.code()) || (refers_to_log(e.code()) && !last_warning().empty()))
         return last_warning();
     const auto* ours = dynamic_cast<const error*>(&e);
-    const char* own = message_for(e.code(), ours ? ours->operation() : std::string_view());
     if (!ours)
         return text_of(e.code());
+    const char* own = message_for(e.code(), ours->operation());
     bool of_library = ours->operation().find_first_of("._") != std::string::npos;
     std::string where =
         of_library ? ours->path() : fmt::format("{} {}", ours->operation(), ours->path());
@@ -283,11 +283,19 @@ bool explains_end(std::string_view line) noexcept {
 }
 
 std::string in_options(std::string_view line) {
+    // Not in paths and names of files.
+    auto is_apart = [](const std::string& text, std::size_t at) {
+        constexpr std::string_view others = "_./-\"";
+        return at >= text.size() || (std::isalnum(static_cast<unsigned char>(text[at])) == 0 &&
+                                     others.find(text[at]) == std::string_view::npos);
+    };
     std::string result(line);
     for (const auto& [library, program] : names_of_options) {
         for (auto at = result.find(library); at != std::string::npos;
-             at = result.find(library, at + program.size()))
-            result.replace(at, library.size(), program);
+             at = result.find(library, at + 1)) {
+            if (is_apart(result, at - 1) && is_apart(result, at + library.size()))
+                result.replace(at, library.size(), program);
+        }
     }
     return result;
 }

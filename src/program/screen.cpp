@@ -83,15 +83,15 @@ screen::~screen() {
 }
 
 void screen::enter() {
+    if (keys_.is_open() && !in_foreground(keys_.native_handle())) {
+        if (ending_signal() == 0)
+            ::raise(SIGTTOU);  // stops, as the change below would, but not again when it is to end
+        if (ending_signal() != 0 || !in_foreground(keys_.native_handle()))
+            return;
+    }
     // Continued after SIGSTOP, which nothing announces, they are ours already.
     if (!entered_)
         has_modes_ = keys_.is_open() && ::tcgetattr(keys_.native_handle(), &before_) == 0;
-    if (has_modes_ && !in_foreground(keys_.native_handle())) {
-        if (ending_signal() == 0)
-            ::raise(SIGTTOU);  // stops, as the change below would, but not again when it is to end
-        if (ending_signal() != 0)
-            return;
-    }
     entered_ = true;
     if (has_modes_) {
         // Keys at once, and not shown; Ctrl-C and Ctrl-Z keep their meaning.
@@ -150,8 +150,10 @@ asio::awaitable<void> screen::quit() {
         if (closed)
             break;
         // Reading in the background stops a process, even one that is asked to end.
-        if (!in_foreground(keys_.native_handle()))
+        if (!in_foreground(keys_.native_handle())) {
+            co_await pause_for(std::chrono::milliseconds(100));
             continue;
+        }
         auto [ec, size] = co_await keys_.async_read_some(asio::buffer(&key, 1), as_tuple);
         if (ec)
             break;

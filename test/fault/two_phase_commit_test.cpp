@@ -187,6 +187,19 @@ TEST_CASE(
     });
 }
 
+TEST_CASE("two-phase commit: a vote that was not sent may be changed") {
+    with_proxy([](client& zk, fault_proxy&, std::string path) -> awaitable<void> {
+        two_sites tx(zk, zk, zk, path, commit_form::all_sites);
+        co_await tx.begin();
+        outcome_result voting;
+        tx.mine.vote(commit_vote::commit, voting.handler());
+        voting.cancel();
+        CHECK(co_await finished(voting) == boost::asio::error::operation_aborted);
+        commit_outcome o = co_await tx.mine.vote(commit_vote::abort);
+        CHECK(o.reason == "site mine voted to abort");
+    });
+}
+
 TEST_CASE("two-phase commit: a site whose join was undone has not died") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         client clean = co_await one_more_client();

@@ -141,10 +141,10 @@ TEST_CASE("corozk --hosts: what is wrong is said once") {
 
 TEST_CASE("corozk: SASL is asked for, or refused where the library has none") {
     auto run =
-        run_program({"tree", "/", "--sasl-user", "ann", "--sasl-password-file", "/none/such"});
+        run_program({"tree", "/", "--sasl-user", "ann", "--sasl-password-file", "/password_file"});
     CHECK(run.code == (has_sasl() ? 64 : 70));
-    CHECK(run.err.find(has_sasl() ? "--sasl-password-file \"/none/such\"" : "built without it") !=
-          std::string::npos);
+    CHECK(run.err.find(has_sasl() ? "--sasl-password-file \"/password_file\""
+                                  : "built without it") != std::string::npos);
 }
 
 TEST_CASE("corozk --manual: names every command and every option") {

@@ -355,6 +355,8 @@ TEST_CASE("corozk top in the background of a terminal: it stops, and a signal en
         },
         program_limit,
         "it to stop");
+    t.type("bg %1; until jobs %1 | grep -q Stopped; do :; done; echo stopped $((1 + 1))\n");
+    t.shows("stopped 2");
     t.type("kill %1\n");
     eventually([&] { return !process_lives(pid); }, program_limit, "its end");
     t.type("echo still $((1 + 1))\n");

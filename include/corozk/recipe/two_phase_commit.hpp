@@ -156,6 +156,7 @@ public:
      * - `errc::in_doubt`: not decided yet.
      * - `errc::busy`: some sites have not finished.
      * - `zk_errc::not_empty`: other clients keep creating nodes below it.
+     * - `errc::too_large`: more sites than this client's `client_options::max_request_size` permits.
      * - `errc::foreign_data`: its nodes or their data were not written by this recipe.
      */
     template <class Token = default_token>

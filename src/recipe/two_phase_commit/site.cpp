@@ -230,6 +230,26 @@ task<> join_driver(site_ptr self,
         call.fail(ec);
 }
 
+/// Once a vote is sent, it may count, and cannot be changed.
+class casting final : public interest {
+public:
+    casting(commit_site_impl& self, commit_vote wish, outcome_call& call) noexcept
+        : self_(self), wish_(wish), call_(call) {}
+
+    bool waiting() const noexcept override {
+        if (!call_.waiting())
+            return false;
+        self_.vote_sent = wish_;
+        call_.set_late_error(errc::in_doubt);
+        return true;
+    }
+
+private:
+    commit_site_impl& self_;
+    commit_vote wish_;
+    outcome_call& call_;
+};
+
 /// Writes the vote to the site's node. A vote that was sent may count even if its response is lost,
 /// so it is sent only while connected and while the call is pending.
 /// @return `session_expired` if the node was deleted
@@ -238,6 +258,7 @@ task<error_code> write_vote(commit_site_impl& self,
                             signal& wake,
                             outcome_call& call) {
     port& p = self.get_port();
+    const casting who(self, wish, call);
     for (;;) {
         while (call.waiting() && !p.connected()) {
             if (p.status().state == session_state::closed)
@@ -246,8 +267,6 @@ task<error_code> write_vote(commit_site_impl& self,
         }
         if (!call.waiting())
             co_return error_code();
-        self.vote_sent = wish;
-        call.set_late_error(errc::in_doubt);
         transaction steps = self.mine.steps();
         steps.set(self.node, std::string(format_vote(wish)), 0);
         if (wish == commit_vote::abort) {
@@ -258,7 +277,7 @@ task<error_code> write_vote(commit_site_impl& self,
                          self.mine.how());
         }
         request write(p, steps, self.own.generation, self.path());
-        write.only_for(&call.users_call());
+        write.only_for(&who);
         error_code ec = co_await write;
         if (!ec || ec == zk_errc::node_exists) {  // written, or already decided
             self.vote_given = true;
