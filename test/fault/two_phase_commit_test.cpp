@@ -203,7 +203,7 @@ TEST_CASE("two-phase commit: a vote that was not sent may be changed") {
 TEST_CASE("two-phase commit: a site whose join was undone has not died") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         client clean = co_await one_more_client();
-        commit_coordinator c(clean, path);
+        commit_coordinator c(clean, path, with_form(commit_form::coordinator));
         co_await c.begin(alone, "");
         outcome_result deciding;
         c.decide(deciding.handler());
