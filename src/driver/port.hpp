@@ -86,7 +86,8 @@ public:
     interest(const interest&) = delete;
     interest& operator=(const interest&) = delete;
 
-    /// Whether all that it is sent for still wait for it.
+    /// Whether all that it is sent for still wait for it. Asked just before it is sent, so that an
+    /// implementation may note that it was.
     virtual bool waiting() const noexcept = 0;
 
 protected:

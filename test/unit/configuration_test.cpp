@@ -111,6 +111,17 @@ void read_state(scripted_port& p, std::string data, std::int64_t mzxid) {
     p.answer();
 }
 
+/// Publishes up to the writer's node. @return the guid of the publication
+std::string begin_ready(scripted_port& p, std::optional<error_code>& published) {
+    auto core = std::make_shared<configuration_core>(
+        p, "/c", configuration_options(), configuration_layout::ready);
+    core->publish({{"a", "1"}}, [&published](error_code ec) { published = ec; });
+    REQUIRE(p.asked() == "commit ");
+    std::string guid = p.front().steps.front().data;
+    p.answer();
+    return guid;
+}
+
 }  // namespace
 
 TEST_CASE("configuration: what a lost publish has done is not read where it may not be yet") {
@@ -156,13 +167,8 @@ TEST_CASE("configuration: what a lost publish has done is not read where it may 
 
 TEST_CASE("configuration: a writer that gives up where there is no quorum takes its node with it") {
     scripted_port p;
-    auto core = std::make_shared<configuration_core>(
-        p, "/c", configuration_options(), configuration_layout::ready);
     std::optional<error_code> published;
-    core->publish({{"a", "1"}}, [&published](error_code ec) { published = ec; });
-    REQUIRE(p.asked() == "commit ");
-    const std::string guid = p.front().steps.front().data;
-    p.answer();
+    const std::string guid = begin_ready(p, published);
     expect(p, "children /c", zk_errc::no_auth);
     auto look = [&](error_code synced) {
         expect(p, "sync /c/writer", synced);
@@ -191,13 +197,8 @@ TEST_CASE("configuration: a writer that gives up where there is no quorum takes 
 
 TEST_CASE("configuration: a last step in doubt is not looked for where it may not be yet") {
     scripted_port p;
-    auto core = std::make_shared<configuration_core>(
-        p, "/c", configuration_options(), configuration_layout::ready);
     std::optional<error_code> published;
-    core->publish({{"a", "1"}}, [&published](error_code ec) { published = ec; });
-    REQUIRE(p.asked() == "commit ");
-    const std::string guid = p.front().steps.front().data;
-    p.answer();
+    const std::string guid = begin_ready(p, published);
     expect(p, "children /c");
     expect(p, "commit ");  // the part
     p.set_state(session_state::read_only, 2);

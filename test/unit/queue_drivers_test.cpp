@@ -167,6 +167,13 @@ struct fixture {
         CHECK(p.front().steps[1].version == 3);
     }
 
+    /// Up to that transaction, and its call's deadline.
+    void take_too_late(result& r) {
+        take(r, false, std::chrono::seconds(1));
+        list_and_read();
+        p.advance(std::chrono::seconds(2));
+    }
+
     const std::string claim_path = "/q/queue-0000000001/claim";
     scripted_port p;
     watch_registry registry;
@@ -674,9 +681,7 @@ TEST_CASE("queue: abandoned nodes are looked for by few of many clients") {
 TEST_CASE("queue, take: an item whose call has ended is put back") {
     fixture f;
     result r;
-    f.take(r, false, 1s);
-    f.list_and_read();
-    f.p.advance(2s);
+    f.take_too_late(r);
     CHECK(r.error == errc::deadline_exceeded);
     f.commit();
     REQUIRE(f.p.asked() == "commit ");
@@ -690,9 +695,7 @@ TEST_CASE("queue, take: an item whose call has ended is put back") {
 TEST_CASE("queue, take: putting back, whatever is lost on the way") {
     fixture f;
     result r;
-    f.take(r, false, 1s);
-    f.list_and_read();
-    f.p.advance(2s);
+    f.take_too_late(r);
     f.commit();
     auto puts_back = [&] {
         REQUIRE(f.p.asked() == "commit ");
@@ -745,9 +748,7 @@ TEST_CASE("queue, take: putting back, whatever is lost on the way") {
 TEST_CASE("queue, take: an item that the server refuses is put back later, or given to somebody") {
     fixture f;
     result r, later;
-    f.take(r, false, 1s);
-    f.list_and_read();
-    f.p.advance(2s);
+    f.take_too_late(r);
     f.commit();
     const error_code why = GENERATE(zk_errc::quota_exceeded, zk_errc::not_read_only);
     CAPTURE(why);
@@ -784,9 +785,7 @@ TEST_CASE("queue, take: an item that the server refuses is put back later, or gi
 TEST_CASE("queue, take: an item whose name is another one's by now is not put back") {
     fixture f;
     result r;
-    f.take(r, false, 1s);
-    f.list_and_read();
-    f.p.advance(2s);
+    f.take_too_late(r);
     f.commit();
     f.commit(zk_errc::node_exists, 1);
     CHECK(f.p.asked().empty());
@@ -797,9 +796,7 @@ TEST_CASE("queue, take: an item whose name is another one's by now is not put ba
 TEST_CASE("queue, take: the log says if an item was perhaps deleted for nobody") {
     fixture f;
     result r;
-    f.take(r, false, 1s);
-    f.list_and_read();
-    f.p.advance(2s);
+    f.take_too_late(r);
     f.p.answer(zk_errc::connection_loss);
     REQUIRE(f.p.asked().starts_with("erase /q-control/ledger-"));
     SECTION("it was not") {
