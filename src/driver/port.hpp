@@ -86,9 +86,11 @@ public:
     interest(const interest&) = delete;
     interest& operator=(const interest&) = delete;
 
-    /// Whether all that it is sent for still wait for it. Asked just before it is sent, so that an
-    /// implementation may note that it was.
+    /// Whether all that it is sent for still wait for it. Asked just before it is sent.
     virtual bool waiting() const noexcept = 0;
+
+    /// It is sent now.
+    virtual void sent() const noexcept {}
 
 protected:
     ~interest() = default;

@@ -75,6 +75,10 @@ private:
             std::exchange(waiter_, {}).resume();
     }
     bool wanted() const noexcept override { return !interest_ || interest_->waiting(); }
+    void submitted() noexcept override {
+        if (interest_)
+            interest_->sent();
+    }
 
     port& port_;
     const interest* interest_ = nullptr;

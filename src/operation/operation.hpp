@@ -101,19 +101,53 @@ constexpr bool needs_leader(op_code code) noexcept {
     return code == op_code::sync || (changes_state(code) && code != op_code::add_auth);
 }
 
+/// What the server is asked, by an operation of any kind.
+struct request_fields {
+    request_fields(op_code code_, std::string path_) : code(code_), path(std::move(path_)) {}
+
+    op_code code;
+    create_mode mode = create_mode::persistent;
+    bool watch = false;    ///< set a watch at the server
+    bool covered = false;  ///< a persistent watch at the same path serves that watch
+    watch_mode watching = watch_mode::persistent;  ///< of add_watch
+    std::int32_t version = any_version;
+    std::string path;
+    std::string data;  ///< also the credential of add_auth, and what set_watches sets
+    std::chrono::milliseconds ttl{0};
+    acl entries;  ///< of create and set_acl; the result of get_acl and who_am_i
+    std::vector<transaction::step> steps;  ///< of multi
+    std::vector<read_set::item> reads;     ///< of read_all
+    std::vector<std::string> arguments;    ///< the members of a reconfiguration
+    std::int64_t config_version = -1;
+};
+
+/// What it responds.
+struct response_fields {
+    error_code error;
+    std::int64_t zxid = 0;  ///< of the last transaction that the server had seen
+    std::string answer;     ///< the path of a created node, or a node's data
+    stat record;
+    name_list names;
+    std::vector<transaction_result> results;
+    std::vector<read_result> read_results;
+};
+
 /// A request to the server and its response. The owner fills in the request, passes it to
 /// `port::start`, and keeps it alive until `finished` is called, exactly once and never from within
 /// `start`, or until the port is destroyed.
-class operation : public linked {
+class operation : public linked, public request_fields, public response_fields {
 public:
     enum class progress : std::uint8_t { idle, queued, sent, done };
 
-    operation(op_code code_, std::string path_) : code(code_), path(std::move(path_)) {}
+    operation(op_code code_, std::string path_) : request_fields(code_, std::move(path_)) {}
 
     virtual void finished() noexcept = 0;
 
     /// Asked just before it is sent. If not, it finishes with `operation_aborted` instead.
     virtual bool wanted() const noexcept { return true; }
+
+    /// It is being sent.
+    virtual void submitted() noexcept {}
 
     /// The port is destroyed and will not finish it. An operation that owns itself deletes itself.
     virtual void abandoned() noexcept {}
@@ -145,28 +179,12 @@ public:
     watch_node* watcher() const noexcept { return watcher_; }
     persistent_watch_node* persistent_watcher() const noexcept { return persistent_watcher_; }
 
-    // The request.
-    op_code code;
-    bool watch = false;    ///< set a watch at the server
-    bool owed = false;     ///< sent even while closing, in response to an earlier response
-    bool covered = false;  ///< a persistent watch at the same path serves that watch
-    watch_mode watching = watch_mode::persistent;  ///< of add_watch
-    create_mode mode = create_mode::persistent;
     progress state = progress::idle;
-    std::int32_t version = any_version;
-    std::string path;
-    std::string data;  ///< also the credential of add_auth, and what set_watches sets
-    std::chrono::milliseconds ttl{0};
-    acl entries;  ///< of create and set_acl; the result of get_acl
+    bool owed = false;  ///< sent even while closing, in response to an earlier response
 
     /// The session to be used (`session_status::generation`); 0 means any. Fails with
     /// `session_expired` in a later session.
     std::uint64_t generation = 0;
-
-    std::vector<transaction::step> steps;  ///< of multi
-    std::vector<read_set::item> reads;     ///< of read_all
-    std::vector<std::string> arguments;    ///< the members of a reconfiguration
-    std::int64_t config_version = -1;
 
     /// What its paths were relative to, while they are absolute; otherwise null.
     const path_root* root = nullptr;
@@ -175,15 +193,6 @@ public:
     time_point queued_at{};
     time_point sent_at{};
     std::uint64_t span = 0;  ///< a tracer's; 0 if there is none
-
-    // The response.
-    error_code error;
-    std::int64_t zxid = 0;  ///< of the last transaction that the server had seen
-    std::string answer;     ///< the path of a created node, or a node's data
-    stat record;
-    name_list names;
-    std::vector<transaction_result> results;
-    std::vector<read_result> read_results;
 
 protected:
     ~operation() { detach(); }

@@ -39,7 +39,7 @@ std::size_t size_of(const transaction::step& step) noexcept {
 
 }  // namespace
 
-std::size_t request_size(const operation& op) noexcept {
+std::size_t request_size(const request_fields& op) noexcept {
     std::size_t size = op.path.size() + op.data.size() + request_overhead;
     if (op.code == op_code::create || op.code == op_code::set_acl)
         size += size_of(op.entries);

@@ -8,6 +8,6 @@
 namespace corozk::detail {
 
 /// The maximum size of the request for an operation, in bytes.
-std::size_t request_size(const operation& op) noexcept;
+std::size_t request_size(const request_fields& op) noexcept;
 
 }  // namespace corozk::detail

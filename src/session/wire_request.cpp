@@ -83,7 +83,7 @@ wire_op creation(create_mode mode, const server_abilities& server) noexcept {
     return server.knows(wire_op::create2) ? wire_op::create2 : wire_op::create;
 }
 
-wire_op wire_op_of(const operation& op, const server_abilities& server) noexcept {
+wire_op wire_op_of(const request_fields& op, const server_abilities& server) noexcept {
     switch (op.code) {
         case op_code::create:
             return creation(op.mode, server);
@@ -179,7 +179,7 @@ name_list read_names(jute_reader& in) {
 }
 
 /// The stat of a node, if the server does not send it: the response has the zxid of the creation.
-stat just_created(const operation& op, std::int64_t zxid, std::int64_t session_id) noexcept {
+stat just_created(const request_fields& op, std::int64_t zxid, std::int64_t session_id) noexcept {
     stat s;
     s.czxid = s.mzxid = s.pzxid = zxid;
     s.data_length = static_cast<std::int32_t>(op.data.size());
@@ -243,7 +243,7 @@ void read_reads(operation& op, jute_reader in) {
 
 }  // namespace
 
-bool can_be_asked(const operation& op, const server_abilities& server) noexcept {
+bool can_be_asked(const request_fields& op, const server_abilities& server) noexcept {
     const wire_op asked = wire_op_of(op, server);
     return server.knows(asked) &&
            std::none_of(op.steps.begin(), op.steps.end(), [&](const transaction::step& s) {
@@ -252,7 +252,7 @@ bool can_be_asked(const operation& op, const server_abilities& server) noexcept 
            });
 }
 
-void write_request(jute_writer& out, const operation& op, const server_abilities& server) {
+void write_request(jute_writer& out, const request_fields& op, const server_abilities& server) {
     out.int32(0);
     put_op(out, wire_op_of(op, server));
     switch (op.code) {

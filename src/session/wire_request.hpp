@@ -16,10 +16,10 @@
 namespace corozk::detail {
 
 /// Whether the server knows it, in one form or another.
-bool can_be_asked(const operation& op, const server_abilities& server) noexcept;
+bool can_be_asked(const request_fields& op, const server_abilities& server) noexcept;
 
 /// Writes the request, with an xid that is still to be set.
-void write_request(jute_writer& out, const operation& op, const server_abilities& server);
+void write_request(jute_writer& out, const request_fields& op, const server_abilities& server);
 
 /// The type of a `remove_watches` (see `operation::version`) that removes all watches of a path.
 constexpr std::int32_t all_watches = 3;

@@ -318,6 +318,23 @@ TEST_CASE("delete exactly one: requests belong to the user's call") {
     CHECK(p.asked().empty());
 }
 
+TEST_CASE("request: who it is sent for learns that it is sent") {
+    struct counting final : detail::interest {
+        bool waiting() const noexcept override { return true; }
+        void sent() const noexcept override { ++times; }
+        mutable int times = 0;
+    };
+    scripted_port p;
+    const counting who;
+    detail::request get(p, detail::op_code::get, "/a");
+    get.only_for(&who);
+    get.send();
+    CHECK(who.times == 0);
+    p.front().submitted();
+    CHECK(who.times == 1);
+    p.answer();
+}
+
 TEST_CASE(
     "contention queue: the node of a lost create is deleted although it cannot be looked up") {
     scripted_port p;

@@ -91,10 +91,8 @@ private:
     public:
         explicit sending(pending_call<bool>& call) noexcept : call_(call) {}
 
-        bool waiting() const noexcept override {
-            call_.set_late_error(zk_errc::connection_loss);
-            return call_.waiting();
-        }
+        bool waiting() const noexcept override { return call_.waiting(); }
+        void sent() const noexcept override { call_.set_late_error(zk_errc::connection_loss); }
 
     private:
         pending_call<bool>& call_;

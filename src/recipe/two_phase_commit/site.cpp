@@ -236,12 +236,10 @@ public:
     casting(commit_site_impl& self, commit_vote wish, outcome_call& call) noexcept
         : self_(self), wish_(wish), call_(call) {}
 
-    bool waiting() const noexcept override {
-        if (!call_.waiting())
-            return false;
+    bool waiting() const noexcept override { return call_.waiting(); }
+    void sent() const noexcept override {
         self_.vote_sent = wish_;
         call_.set_late_error(errc::in_doubt);
-        return true;
     }
 
 private:
