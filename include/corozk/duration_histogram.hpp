@@ -36,7 +36,7 @@ public:
         std::size_t bucket = power <= first_power ? 0 : power - first_power;
         ++buckets_[std::min(bucket, bucket_count - 1)];
         ++count_;
-        sum_ += duration;
+        sum_ += std::chrono::nanoseconds(static_cast<std::int64_t>(ns));
     }
 
     /** @brief Number of durations in a bucket. */

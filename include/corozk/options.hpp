@@ -54,7 +54,7 @@ struct tls_options {
     std::string key_password;      ///< The key's password; may be empty.
 
     /// The name that every server's certificate must be valid for. Empty means the server's name in
-    /// the host list.
+    /// the host list, the first one if the list has it by several.
     std::string server_name;
 
     /// If set, connections are made with this context as it is (one for clients), and the files,
@@ -154,7 +154,9 @@ struct client_options {
     /// operation that was queued before the connection was lost, the time counts from the loss.
     std::chrono::milliseconds queue_timeout{0};
 
-    /// How long `close` waits for the server's confirmation before leaving the session to expire.
+    /// How long `close` waits for the responses in flight and then for the server's confirmation.
+    /// After this time the request to end the session is sent, if it was not yet, and the session is
+    /// left to expire as far as this client knows. With 0 nothing is waited for.
     std::chrono::milliseconds close_timeout{1'500};
 
     /// After the session was lost: start a new one (true), or close the client (false).

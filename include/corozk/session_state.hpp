@@ -19,6 +19,8 @@ namespace corozk {
  *                            +---> lost <---+      lost -> connected (a new session)
  *   any state -> closed
  * @endcode
+ * `read_only` takes the place of `connected` at a server without a quorum. `connecting` becomes `lost`
+ * if the session that was to be continued has expired.
  */
 enum class session_state : std::uint8_t {
     idle,        ///< `connect` has not been called.

@@ -189,7 +189,9 @@ public:
     bool hung_up() override {
         constexpr int reads_per_call = 64;
         for (int i = 0; i < reads_per_call && stream_ && stream_->input(); ++i) {
-            incoming_.filled(stream_->read(incoming_.room(usual)));
+            const std::size_t n = stream_->read(incoming_.room(usual));
+            incoming_.filled(n);
+            bytes_.received += n;
             for (auto frame = incoming_.next(); !frame.empty(); frame = incoming_.next())
                 ending_.close_confirmed = ending_.close_confirmed || confirms_close(frame);
             if (!incoming_.problem().empty())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "network/quorum_question.hpp"
 
-#include <span>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -22,33 +22,43 @@ void quorum_question::ask(stream_factory& streams,
         stream_->connect(server_);
 }
 
+server_mode quorum_question::mode() const noexcept {
+    return to_server_mode(response_, stream_->ended());
+}
+
 bool quorum_question::is_yes() const noexcept {
-    using answer = std::array<unsigned char, 2>;
-    if (demand_ == demand::quorum || received_ < answer_.size())
-        return answer_ == answer{'r', 'w'};
-    // "null" is that of a server which has no quorum and does not even read.
-    return answer_ != answer{'r', 'o'} && answer_ != answer{'n', 'u'};
+    const server_mode said = mode();
+    return said == server_mode::has_quorum ||
+           (said == server_mode::unwilling && demand_ == demand::presence);
 }
 
 std::string quorum_question::problem() const {
     if (!stream_)
         return unusable_;
-    if (received_ == answer_.size())
-        return "it has no quorum";
-    return stream_->ended() ? stream_->problem() : std::string();
+    switch (mode()) {
+        case server_mode::no_quorum:
+            return "it has no quorum";
+        case server_mode::unwilling:
+            return "it does not say whether it has a quorum (srvr is not in its whitelist)";
+        case server_mode::foreign:
+            return "it does not respond as a ZooKeeper server does";
+        default:
+            return stream_->ended() ? stream_->problem() : std::string();
+    }
 }
 
 void quorum_question::go_on() {
-    static constexpr std::array<unsigned char, 4> question{'i', 's', 'r', 'o'};
+    static constexpr std::array<unsigned char, 4> question{'s', 'r', 'v', 'r'};
     if (!stream_->connected())
         return;
     if (!std::exchange(asked_, true))
         stream_->write(question);
-    while (stream_->input() && received_ < answer_.size()) {
-        std::size_t n = stream_->read(std::span(answer_).subspan(received_));
+    std::array<unsigned char, 512> piece;
+    while (stream_->input() && mode() == server_mode::unknown) {
+        const std::size_t n = stream_->read(piece);
         if (n == 0)
             break;
-        received_ += n;
+        response_.append(piece.begin(), piece.begin() + n);
     }
     if (is_yes()) {
         // This object is destroyed in there.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "network/server_mode.hpp"
 #include "network/stream.hpp"
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,11 +12,10 @@
 
 namespace corozk::detail {
 
-/// Asks a server whether it has a quorum, on a separate connection ("isro", supported by servers
-/// that may be read-only). The C client's own check would block the loop and leak descriptors.
+/// Asks a server whether it has a quorum, on a separate connection. The C client's own check would
+/// block the loop and leak descriptors.
 ///
-/// Or only whether it is there: then it suffices that it says something else than that it has none,
-/// as a server does that does not know the question.
+/// Or only whether it is there: then it need not say so, as long as it does not say that it has none.
 class quorum_question {
 public:
     using endpoint = stream::endpoint;
@@ -47,6 +45,7 @@ public:
 
 private:
     void go_on();
+    server_mode mode() const noexcept;
     bool is_yes() const noexcept;
 
     endpoint server_;
@@ -54,8 +53,7 @@ private:
     std::shared_ptr<stream> stream_;
     std::string unusable_;  ///< why there is no stream
     std::function<void(const endpoint&)> yes_;
-    std::array<unsigned char, 2> answer_{};
-    std::size_t received_ = 0;
+    std::string response_;
     bool asked_ = false;
 };
 

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "network/sasl.hpp"
 
+#include "network/read_file.hpp"
+
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <fstream>
 #include <mutex>
 #include <new>
-#include <sstream>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -22,18 +20,15 @@ void wipe(std::string& text) noexcept {
     explicit_bzero(text.data(), text.size());
 }
 
-/// Reads the first line. @return false with `errno` set if the file cannot be read.
-bool read_password(const std::string& file, std::string& password) {
-    errno = 0;
-    std::ifstream in(file);
-    if (!in)
-        return false;
-    std::getline(in, password);
-    if (in.bad())
-        return false;
+/// The first line of the file.
+/// @param problem why it cannot be read, in words; unchanged otherwise
+std::string read_password(const std::string& file, std::string& problem) {
+    std::string content = read_file(file, problem);
+    std::string password = content.substr(0, content.find('\n'));
+    wipe(content);
     if (password.ends_with('\r'))
         password.pop_back();
-    return true;
+    return password;
 }
 
 /// Initializes Cyrus SASL, once per process. Its global state is shared by clients on all threads.
@@ -109,11 +104,10 @@ std::string sasl_problem(const sasl_options& options) {
     }
     if (options.password_file.empty())
         return {};
-    std::string password;
-    if (!read_password(options.password_file, password)) {
-        return "sasl: cannot read password_file \"" + options.password_file +
-               "\": " + std::generic_category().message(errno);
-    }
+    std::string why;
+    std::string password = read_password(options.password_file, why);
+    if (!why.empty())
+        return "sasl: cannot read password_file \"" + options.password_file + "\": " + why;
     bool nothing = password.empty();
     wipe(password);
     if (nothing)
@@ -164,8 +158,9 @@ int sasl_answers::give_realm(void* context, int, const char** offered, const cha
 int sasl_answers::give_password(sasl_conn_t*, void* context, int, sasl_secret_t** result) {
     auto& self = *static_cast<sasl_answers*>(context);
     self.forget_password();
-    std::string text;
-    if (!read_password(self.options_.password_file, text) || text.empty())
+    std::string why;
+    std::string text = read_password(self.options_.password_file, why);
+    if (text.empty())
         return SASL_FAIL;
     // Its array member has the length of the text.
     void* memory = std::malloc(sizeof(sasl_secret_t) + text.size());

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "network/tls_settings.hpp"
 
+#include "network/read_file.hpp"
 #include <corozk/error.hpp>
 
 #include <boost/asio/buffer.hpp>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
-#include <sstream>
 #include <stdexcept>
 #include <string_view>
 #include <sys/stat.h>
@@ -32,21 +28,15 @@ std::string pem_text(const char* option, const std::string& file, const std::str
     }
     if (file.empty())
         return text;
-    std::ifstream in(file, std::ios::binary);
-    std::string why = in ? "" : std::strerror(errno);
-    std::ostringstream content;
-    std::error_code unknown;
-    if (std::filesystem::is_directory(file, unknown))
-        why = "it is a directory";
-    else if (in)
-        content << in.rdbuf();
-    if (why.empty() && content.str().empty())
+    std::string why;
+    std::string content = read_file(file, why);
+    if (why.empty() && content.empty())
         why = "it is empty";
     if (!why.empty()) {
         throw std::runtime_error(std::string("cannot read ") + option + "_file \"" + file +
                                  "\": " + why);
     }
-    return content.str();
+    return content;
 }
 
 constexpr std::string_view begin_of_block = "-----BEGIN ";

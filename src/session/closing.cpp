@@ -13,7 +13,7 @@ void session::close(user_call<> call, bool leaving) {
     call.ahead_of_copies();
     if (over() && calls_.closing.empty()) {
         // One that was to be continued lives on, if no server was asked for it.
-        const bool left = to_continue_ && !leaving;
+        const bool left = identity_.to_continue() && !leaving;
         begin_closing();
         return call.complete(left ? make_error_code(errc::session_left_to_expire) : error_code());
     }
@@ -25,7 +25,7 @@ void session::close(user_call<> call, bool leaving) {
 void session::release() noexcept {
     heed_fork();
     // A view may still be there, but nobody who would end another session.
-    ownerless_ = true;
+    views_.ownerless = true;
     if (status().state == session_state::closed)
         return;
     begin_closing();
@@ -43,8 +43,7 @@ void session::heed_fork() {
         closing_.fail();
         finish_closing();
     } else if (!connector_.idle()) {
-        to_continue_.reset();
-        credentials_ = {};
+        identity_ = {};
         fail_for_good(errc::closed);
     }
 }
@@ -57,14 +56,9 @@ bool session::over() const noexcept {
 void session::begin_closing(bool leaving) {
     if (status().state == session_state::closed)
         return;
-    // One that was to be continued lives on at the server.
-    bool had_session =
-        to_continue_ || (credentials_.id != 0 && status().state != session_state::connecting);
+    const bool had_session = identity_.at_server(status().state == session_state::connecting);
     const time_point deadline = time_limit(options_.close_timeout).from(now());
-    if (leaving)
-        closing_.leave(link_.connected(), had_session, deadline);
-    else
-        closing_.begin(link_.connected(), had_session, deadline);
+    closing_.begin(link_.connected(), had_session, deadline, leaving);
     stop_connecting();
     for (auto& [call, until] : std::exchange(calls_.connecting, {}))
         call->fail(errc::closed);
@@ -90,10 +84,10 @@ void session::go_on_closing() {
         case closing_steps::action::wait:
             break;
         case closing_steps::action::send_close_request:
-            if (!link_.send_close_request()) {
+            if (!link_.send_close_request())
                 closing_.fail();
+            if (!closing_.active())
                 finish_closing();
-            }
             break;
         case closing_steps::action::send_ping:
             link_.wire().send_ping();
@@ -105,6 +99,8 @@ void session::go_on_closing() {
 }
 
 void session::finish_closing() {
+    if (!closing_.result())
+        identity_.expired();
     retire_client();
     link_.close();
     traffic_.refuse_queued(errc::closed);

@@ -18,7 +18,7 @@ public:
     enum class phase_type : std::uint8_t { none, draining, parting, over };
     enum class action : std::uint8_t {
         wait,
-        send_close_request,  ///< send the closing request; report `fail` or `hung_up`
+        send_close_request,  ///< send the closing request; report `fail` or `hung_up`, if still active
         send_ping,           ///< send a request that makes the server respond to the one before
         finish,              ///< release the connection and report `result`
     };
@@ -29,8 +29,13 @@ public:
     };
 
     /// @param had_session whether a session exists at the server, connected or not
-    void begin(bool connected, bool had_session, time_point deadline) noexcept {
-        leaving_ = confirmed_ = false;
+    /// @param leaving the session is to remain: nothing is sent
+    void begin(bool connected,
+               bool had_session,
+               time_point deadline,
+               bool leaving = false) noexcept {
+        leaving_ = leaving;
+        confirmed_ = false;
         ping_at_ = time_point::max();
         phase_ = phase_type::draining;
         deadline_ = deadline;
@@ -38,15 +43,13 @@ public:
             end(had_session ? left_to_expire() : error_code());
     }
 
-    /// The session is to remain: nothing is sent.
-    void leave(bool connected, bool had_session, time_point deadline) noexcept {
-        begin(connected, had_session, deadline);
-        leaving_ = true;
-    }
-
     action next(const connection_type& c, time_point now) noexcept {
-        if (active() && now >= deadline_)
+        if (active() && now >= deadline_) {
+            const bool unsaid = draining() && c.connected && !leaving_;
             end(confirmed_ ? error_code() : left_to_expire());
+            if (unsaid)
+                return action::send_close_request;  // though nobody waits for the response
+        }
         if (phase_ == phase_type::draining && c.settled) {
             if (!c.connected || leaving_) {
                 end(left_to_expire());

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 namespace corozk::detail {
@@ -21,12 +22,6 @@ namespace corozk::detail {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// How long there may be no connection until the log says why: a server that is restarted is no
-/// reason to warn.
-std::chrono::milliseconds untroubled(std::chrono::milliseconds session_timeout) {
-    return std::clamp<std::chrono::milliseconds>(session_timeout / 2, 0ms, 5s);
-}
 
 /// Why the options are invalid, or empty.
 std::string option_problem(const client_options& options) {
@@ -87,7 +82,7 @@ error_code session::unusable_options() {
 void session::connect(user_call<> call) {
     call.ahead_of_copies();
     heed_fork();
-    if (agenda_.stopped() || closing_.active() || ownerless_)
+    if (agenda_.stopped() || closing_.active() || views_.ownerless)
         return call.fail(errc::closed);
     if (connector_.open())
         return call.complete(error_code());
@@ -99,8 +94,6 @@ void session::connect(user_call<> call) {
     const time_point deadline = options_.connect_timeout == 0ms
                                     ? time_point::max()
                                     : time_limit(options_.connect_timeout).from(now());
-    if (calls_.connecting.empty())
-        connector_.expect(deadline);
     auto shared = std::make_shared<user_call<>>(std::move(call));
     // Cancellation of the call stops connecting to the first session.
     shared->on_cancel([this, weak = std::weak_ptr(shared)](cancellation_type) {
@@ -110,16 +103,14 @@ void session::connect(user_call<> call) {
         session& s = *this;  // completion destroys this function
         stopped->fail(boost::asio::error::operation_aborted);
         std::erase_if(s.calls_.connecting, [](const auto& c) { return !c.call->waiting(); });
-        if (s.calls_.connecting.empty())
-            s.give_up_connecting(boost::asio::error::operation_aborted);
+        s.go_on_connecting(boost::asio::error::operation_aborted);
         s.wake();
     });
     calls_.connecting.push_back({std::move(shared), deadline});
+    connector_.expect(calls_.connecting.front().deadline);
     if (ended) {
         set_state(session_state::connecting);
         connector_.start(now());
-        if (options_.connect_timeout == 0ms)  // otherwise the failure says it
-            explain_at_ = now() + untroubled(options_.session_timeout);
         advance();
     }
     wake();
@@ -180,7 +171,7 @@ void session::attempt(const connector::endpoint& server, const std::string& name
         };
         auto changed = [this](handle_state state) { traffic_.arriving().emplace_back(state); };
         error_code error;
-        link_.use(handle::make(options_, to_continue_, changed, write, error));
+        link_.use(handle::make(options_, identity_.to_continue(), changed, write, error));
         if (!link_.client())
             return connect_failed(error);
     }
@@ -190,16 +181,12 @@ void session::attempt(const connector::endpoint& server, const std::string& name
 
 /// Of the TLS settings.
 void session::report_unused_files() {
-    if (std::string why = streams_.take_warning(); !why.empty())
+    if (std::string why = link_.streams().take_warning(); !why.empty())
         report(log_level::warning, why, " (the previous certificates stay in use)");
 }
 
-/// Once per outage, and once per host list that the client cannot move to: what stands in the way.
 void session::explain_delay() {
-    if (now() < explain_at_ || connector_.idle())
-        return;
-    explain_at_ = time_point::max();
-    if (closing_.active())
+    if (!connector_.take_explanation(now()) || closing_.active())
         return;
     if (!connector_.open()) {
         return report(log_level::warning,
@@ -251,7 +238,6 @@ void session::connection_down() {
 }
 
 void session::reconnect() {
-    explain_at_ = std::min(explain_at_, now() + untroubled(connector_.timeout()));
     connector_.connection_lost(now());
     advance();
 }
@@ -264,9 +250,7 @@ void session::established() {
     connector_.established(client.negotiated_timeout(), read_only, now());
     bool fresh = link_.established();
     bool continued = client.session_id() == status().session_id;
-    const bool resumed = to_continue_ && client.session_id() == to_continue_->id;
-    credentials_ = client.credentials();
-    to_continue_.reset();
+    const bool resumed = identity_.established(client.credentials());
     board_.established(client.session_id(), connector_.timeout(), fresh);
     // A session that was established before expires at the quorum meanwhile, if it is one of the quorum:
     // a server without one does not keep it alive, though it may accept it.
@@ -300,7 +284,6 @@ void session::submit_at_once(operation& op) {
 }
 
 void session::verify_chroot() {
-    check_again_ = false;
     auto verified = [this](operation& op) {
         // After the loss of the connection it is repeated: then this phase is over.
         if (connector_.verifying() && !is_session_lost(op.error))
@@ -323,7 +306,7 @@ void session::chroot_checked(error_code ec) {
                 "\" of the host list does not exist: create it first");
         connect_failed(errc::chroot_missing);
     } else if (ec == zk_errc::throttled) {
-        check_again_ = true;  // after the pause
+        connector_.verify_again();  // after the pause
     } else if (ec && ec != zk_errc::no_auth) {
         const std::string why = "asked whether the chroot exists, it said: " + ec.message();
         connector_.unverified(why);
@@ -335,12 +318,11 @@ void session::chroot_checked(error_code ec) {
 }
 
 void session::check_chroot_again() {
-    if (check_again_ && connector_.verifying() && traffic_.resumes_at() == time_point::max())
+    if (traffic_.resumes_at() == time_point::max() && connector_.take_question())
         verify_chroot();
 }
 
 void session::ready() {
-    explain_at_ = time_point::max();
     set_state(link_.read_only() ? session_state::read_only : session_state::connected);
     for (auto& [call, deadline] : std::exchange(calls_.connecting, {}))
         call->complete(error_code());
@@ -377,9 +359,6 @@ error_code session::set_hosts(const std::string& text) {
     stop_looking();
     auto last = std::exchange(inquiries_.names, {});
     report(log_level::info, "the host list is now ", text);
-    // It moves within one session timeout.
-    if (connector_.open())
-        explain_at_ = now() + connector_.timeout() + untroubled(connector_.timeout());
     advance();
     return {};
 }
@@ -398,7 +377,7 @@ void session::ask_servers() {
         search.for_quorum() ? quorum_question::demand::quorum : quorum_question::demand::presence;
     for (const auto& server : search.candidates()) {
         inquiries_.quorum.push_back(std::make_unique<quorum_question>(server, demand));
-        inquiries_.quorum.back()->ask(streams_, connector_.servers().name_of(server), yes);
+        inquiries_.quorum.back()->ask(link_.streams(), connector_.servers().name_of(server), yes);
     }
     report_unused_files();
 }
@@ -492,19 +471,27 @@ void session::refused_for_good(error_code reason) {
     fail_for_good(reason);
 }
 
-/// Fails the calls of `connect` whose time is over. A client that has had a session continues.
-void session::give_up_connecting(error_code reason) {
-    if (status().state == session_state::connecting)
-        return connect_failed(reason);
-    connector_.expect_nothing();
-    for (connecting_call& each : std::exchange(calls_.connecting, {})) {
-        if (each.deadline <= now())
-            each.call->fail(reason);
-        else
-            calls_.connecting.push_back(std::move(each));
-    }
+/// Some calls of `connect` have ended. After the last one only a client that has had a session
+/// continues.
+void session::go_on_connecting(error_code reason) {
     if (!calls_.connecting.empty())
         connector_.expect(calls_.connecting.front().deadline);
+    else if (status().state == session_state::connecting)
+        connect_failed(reason);
+    else
+        connector_.expect(time_point::max());
+}
+
+/// Fails the calls of `connect` whose time is over.
+void session::give_up_connecting(error_code reason) {
+    auto late = std::exchange(calls_.connecting, {});
+    const auto patient = std::find_if(
+        late.begin(), late.end(), [this](const auto& c) { return c.deadline > now(); });
+    calls_.connecting.assign(std::make_move_iterator(patient), std::make_move_iterator(late.end()));
+    late.erase(patient, late.end());
+    go_on_connecting(reason);
+    for (connecting_call& each : late)
+        each.call->fail(reason);
 }
 
 void session::connect_failed(error_code reason) {
@@ -524,7 +511,7 @@ void session::session_over() {
         closing_.hung_up();
         finish_closing();
     } else {
-        credentials_ = {};
+        identity_.expired();
         session_lost(zk_errc::session_expired);
     }
 }
@@ -533,7 +520,7 @@ void session::session_lost(error_code reason) {
     ++counters_.expirations;
     log(log_level::warning,
         "the session was lost; its ephemeral nodes have been or will be deleted");
-    to_continue_.reset();
+    identity_.lost();
     if (connection_made() && now() - link_.wire().heard_at() < connector_.timeout() / 4)
         traffic_.window().overwhelmed(traffic_.in_flight(), now());
     retire_client();

@@ -32,6 +32,12 @@ constexpr std::size_t problems_kept = 16;
 
 constexpr auto no_answer = "no answer in time";
 
+// How long there may be no connection until the log says why: a server that is restarted is no
+// reason to warn.
+milliseconds untroubled(milliseconds session_timeout) {
+    return std::clamp<milliseconds>(session_timeout / 2, 0ms, 5s);
+}
+
 }  // namespace
 
 connect_problems::problem* connect_problems::find(const std::string& where) {
@@ -86,7 +92,7 @@ connector::connector(const client_options& options, host_list hosts, std::mt1993
 connector::action connector::next(time_point now, bool unread) {
     action result;
     if (now >= connect_deadline_) {
-        expect_nothing();
+        expect(time_point::max());
         result.kind = action::kind_type::give_up;
         result.reason = problems_.reason();
         return result;
@@ -101,9 +107,10 @@ connector::action connector::next(time_point now, bool unread) {
             if (auto host = known_.take_wanted()) {
                 result.kind = action::kind_type::resolve;
                 result.host = *host;
-            } else if (ready() || ((!tried_.empty() || now >= due_) && use_known_addresses())) {
+            } else if (ready() ||
+                       ((!round_.tried.empty() || now >= due_) && use_known_addresses())) {
                 return attempt(now);
-            } else if (!tried_.empty() || !known_.looking_up()) {
+            } else if (!round_.tried.empty() || !known_.looking_up()) {
                 // Do not wait for look-ups in progress if there were addresses to try.
                 pause(++failed_rounds_, now);
             }
@@ -115,7 +122,7 @@ connector::action connector::next(time_point now, bool unread) {
             }
             break;
         case phase_type::open:
-            if (search_.next(now, known_, tried_.back())) {
+            if (search_.next(now, known_, round_.tried.back())) {
                 result.kind = action::kind_type::ask_servers;
             } else if (auto host = known_.take_wanted()) {
                 result.kind = action::kind_type::resolve;
@@ -136,45 +143,46 @@ time_point connector::deadline() const noexcept {
 /// Whether there is a server to try. The one that was given up is not tried before the addresses that
 /// look-ups may find, or those that are known if these take long.
 bool connector::ready() const noexcept {
-    const bool others = tried_.empty() && known_.looking_up() && due_ != time_point::max();
-    return !servers_.empty() && !(others && servers_.back() == last_);
+    const bool others = round_.tried.empty() && known_.looking_up() && due_ != time_point::max();
+    return !round_.untried.empty() && !(others && round_.untried.back() == round_.last);
 }
 
 connector::action connector::attempt(time_point now) {
-    tried_.push_back(servers_.back());
-    servers_.pop_back();
+    round_.tried.push_back(round_.untried.back());
+    round_.untried.pop_back();
     phase_ = phase_type::attempting;
     attempt_started_ = now;
     presume_no_answer();
     limit_attempt();
     action result;
     result.kind = action::kind_type::attempt;
-    result.server = tried_.back();
+    result.server = round_.tried.back();
     return result;
 }
 
 /// Until more is known.
 void connector::presume_no_answer() {
     problems_.reached(connect_problems::reach_type::attempted);
-    problems_.presume(to_text(tried_.back()), no_answer);
+    problems_.presume(to_text(round_.tried.back()), no_answer);
 }
 
 /// A silent server gets a share of the available time, so that the others get theirs.
 void connector::limit_attempt() {
     // A single silent server is tried again, too, before the session expires.
-    std::size_t in_round = std::max<std::size_t>(tried_.size() + servers_.size(), 2);
+    std::size_t in_round = std::max<std::size_t>(round_.tried.size() + round_.untried.size(), 2);
     auto share =
         std::chrono::duration_cast<milliseconds>(timeout_ * 2 / 3) / static_cast<int>(in_round);
     due_ = attempt_started_ + std::max<milliseconds>(share, shortest_attempt);
     if (connect_deadline_ == time_point::max())
         return;
-    auto left = (connect_deadline_ - attempt_started_) / static_cast<int>(servers_.size() + 1);
+    auto left =
+        (connect_deadline_ - attempt_started_) / static_cast<int>(round_.untried.size() + 1);
     due_ = std::min(due_, attempt_started_ + std::max<time_point::duration>(left, hasty_attempt));
 }
 
 void connector::end_attempt() noexcept {
-    if (std::exchange(outdated_, false)) {
-        given_up_ = tried_.back();
+    if (std::exchange(round_.outdated, false)) {
+        given_up_ = round_.tried.back();
         return wait_until(attempt_started_);  // that is, now
     }
     phase_ = phase_type::resolving;
@@ -204,7 +212,9 @@ void connector::start(time_point now) {
     problems_ = {};
     failed_rounds_ = short_connections_ = 0;
     timeout_ = options_.session_timeout;
-    verified_ = hosts().chroot.empty();
+    chroot_ = hosts().chroot.empty() ? chroot_type::exists : chroot_type::unknown;
+    if (options_.connect_timeout == 0ms)  // otherwise the failure says it
+        explain_at_ = now + untroubled(timeout_);
     wait_until(now);
 }
 
@@ -220,7 +230,7 @@ bool connector::replace(host_list hosts, time_point now) {
     if (hosts == known_.hosts())
         return false;
     server_search::old_list before{known_.servers(), known_.unresolved()};
-    const std::string name = attempting() ? known_.name_of(tried_.back()) : std::string();
+    const std::string name = attempting() ? known_.name_of(round_.tried.back()) : std::string();
     known_.replace(std::move(hosts));
     if (idle())
         return true;
@@ -229,19 +239,22 @@ bool connector::replace(host_list hosts, time_point now) {
     if (verifying())
         return true;
     problems_ = {};
-    if (open())
+    if (open()) {
+        // It moves within one session timeout.
+        explain_at_ = now + timeout_ + untroubled(timeout_);
         return true;
+    }
     if (!attempting()) {
         wait_until(now);
         return true;
     }
     // Then the new list is tried, the others first.
-    outdated_ = true;
+    round_.outdated = true;
     presume_no_answer();
     // A server is asked for the certificate, or the principal, of its name.
     const bool named = options_.tls.has_value() || options_.sasl.has_value();
-    const bool still_listed =
-        known_.knows(tried_.back()) && (!named || known_.name_of(tried_.back()) == name);
+    const bool still_listed = known_.knows(round_.tried.back()) &&
+                              (!named || known_.name_of(round_.tried.back()) == name);
     // Unless it has succeeded.
     if (!still_listed)
         due_ = now;
@@ -251,11 +264,9 @@ bool connector::replace(host_list hosts, time_point now) {
 void connector::begin_round(time_point now) {
     phase_ = phase_type::resolving;
     due_ = now + std::min<milliseconds>(timeout_ / 10, longest_patience);
-    outdated_ = false;
     search_.stop();
-    servers_.clear();
-    tried_.clear();
-    last_ = std::exchange(given_up_, std::nullopt);
+    round_ = {};
+    round_.last = std::exchange(given_up_, std::nullopt);
     // Distributes clients over the servers.
     std::vector<std::size_t> order(known_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -270,8 +281,8 @@ void connector::begin_round(time_point now) {
         }
     }
     if (auto first = search_.take_target(); first && known_.knows(*first)) {
-        std::erase(servers_, *first);
-        servers_.push_back(*first);
+        std::erase(round_.untried, *first);
+        round_.untried.push_back(*first);
     }
 }
 
@@ -280,15 +291,16 @@ void connector::use(std::size_t host) {
     std::vector<endpoint> found = known_.servers(host);
     std::shuffle(found.begin(), found.end(), random_);
     for (const endpoint& server : found) {
-        if (std::count(servers_.begin(), servers_.end(), server) == 0 &&
-            std::count(tried_.begin(), tried_.end(), server) == 0) {
+        if (std::count(round_.untried.begin(), round_.untried.end(), server) == 0 &&
+            std::count(round_.tried.begin(), round_.tried.end(), server) == 0) {
             add(server);
         }
     }
 }
 
 void connector::add(const endpoint& server) {
-    servers_.insert(server == last_ ? servers_.begin() : servers_.end(), server);
+    round_.untried.insert(server == round_.last ? round_.untried.begin() : round_.untried.end(),
+                          server);
 }
 
 /// If look-ups take long, the known addresses may still be valid.
@@ -298,7 +310,7 @@ bool connector::use_known_addresses() {
         if (known_.looking_up(i))
             use(i);
     }
-    return !servers_.empty();
+    return !round_.untried.empty();
 }
 
 void connector::resolved(std::size_t host, const std::string& problem, addresses found) {
@@ -308,7 +320,8 @@ void connector::resolved(std::size_t host, const std::string& problem, addresses
         const bool soon = phase_ == phase_type::waiting;
         known_.resolved(host, !soon, std::move(found));
         // An address that is its name's no more must not be asked for a certificate of its own.
-        std::erase_if(servers_, [this](const endpoint& server) { return !known_.knows(server); });
+        std::erase_if(round_.untried,
+                      [this](const endpoint& server) { return !known_.knows(server); });
     } else {
         known_.failed(host);
         problems_.note(known_.name(host), problem);
@@ -322,7 +335,7 @@ void connector::resolved(std::size_t host, const std::string& problem, addresses
 
 void connector::shaking_hands() {
     problems_.reached(connect_problems::reach_type::handshake);
-    problems_.presume(to_text(tried_.back()), "it did not answer the TLS handshake in time");
+    problems_.presume(to_text(round_.tried.back()), "it did not answer the TLS handshake in time");
 }
 
 void connector::denied_by_tls() {
@@ -331,50 +344,51 @@ void connector::denied_by_tls() {
 
 void connector::accepted() {
     problems_.reached(connect_problems::reach_type::accepted);
-    problems_.presume(to_text(tried_.back()),
+    problems_.presume(to_text(round_.tried.back()),
                       "it accepted the connection, but gave no session in time");
 }
 
 void connector::authenticating() {
     problems_.reached(connect_problems::reach_type::accepted);
-    problems_.presume(to_text(tried_.back()),
+    problems_.presume(to_text(round_.tried.back()),
                       "SASL was not ready in time to authenticate (GSSAPI asks Kerberos' servers)");
 }
 
 void connector::attempt_failed(const std::string& why) {
-    problems_.note(to_text(tried_.back()), why);
+    problems_.note(to_text(round_.tried.back()), why);
     end_attempt();
 }
 
 void connector::established(milliseconds timeout, bool read_only, time_point now) {
     failed_rounds_ = 0;
-    servers_.clear();
+    round_.untried.clear();
     problems_ = {};
     timeout_ = timeout;
-    if (verified_)
+    if (chroot_ == chroot_type::exists)
         return verified(read_only, now);
+    chroot_ = chroot_type::unknown;
     phase_ = phase_type::verifying;
     due_ = time_point::max();
     problems_.reached(connect_problems::reach_type::accepted);
-    problems_.presume(to_text(tried_.back()), "it did not say in time whether the chroot exists");
+    problems_.presume(to_text(round_.tried.back()),
+                      "it did not say in time whether the chroot exists");
 }
 
 void connector::unverified(const std::string& why) {
-    problems_.note(to_text(tried_.back()), why);
+    problems_.note(to_text(round_.tried.back()), why);
 }
 
 void connector::verified(bool read_only, time_point now) {
-    verified_ = true;
+    chroot_ = chroot_type::exists;
     problems_ = {};
     phase_ = phase_type::open;
-    expect_nothing();
-    due_ = time_point::max();
+    due_ = connect_deadline_ = explain_at_ = time_point::max();
     if (read_only)
         search_.look_for_quorum(now);
 }
 
 void connector::give_up_server() {
-    given_up_ = tried_.back();
+    given_up_ = round_.tried.back();
 }
 
 /// Reconnects at once, unless connections repeatedly end shortly after they were made: by a server
@@ -384,6 +398,9 @@ void connector::connection_lost(time_point now) {
     search_.stop();
     if (open())
         problems_ = {};  // of servers that the client did not move to
+    // The end of its session does not begin another outage.
+    if (open() || verifying())
+        explain_at_ = std::min(explain_at_, now + untroubled(timeout_));
     if (now - attempt_started_ >= lasting_connection)
         short_connections_ = 0;
     if (++short_connections_ <= short_connections_in_order)
@@ -401,6 +418,20 @@ void connector::refused(const endpoint& server, const std::string& why) {
         problems_.presume(to_text(server), no_answer);
     else
         problems_.note(to_text(server), why);
+}
+
+bool connector::take_explanation(time_point now) noexcept {
+    if (now < explain_at_ || idle())
+        return false;
+    explain_at_ = time_point::max();
+    return true;
+}
+
+bool connector::take_question() noexcept {
+    if (!verifying() || chroot_ != chroot_type::ask_again)
+        return false;
+    chroot_ = chroot_type::unknown;
+    return true;
 }
 
 std::string connector::problems() {

@@ -101,7 +101,8 @@ public:
     void authenticating();  ///< the server of the attempt waits for this side's SASL
     void attempt_failed(const std::string& why);
     void established(std::chrono::milliseconds timeout, bool read_only, time_point now);
-    void unverified(const std::string& why);  ///< the chroot
+    void unverified(const std::string& why);                            ///< the chroot
+    void verify_again() noexcept { chroot_ = chroot_type::ask_again; }  ///< the server was busy
     void verified(bool read_only, time_point now);
     void give_up_server();  ///< the current one is about to be lost; others are tried before it
     void connection_lost(time_point now);
@@ -115,9 +116,8 @@ public:
     /// server is in the new list. @return false if the list is the same: then nothing changes
     bool replace(host_list hosts, time_point now);
 
-    /// A call waits for a connection until that time, or no call waits any more.
+    /// Until when a call waits for a connection.
     void expect(time_point deadline) noexcept { connect_deadline_ = deadline; }
-    void expect_nothing() noexcept { connect_deadline_ = time_point::max(); }
 
     phase_type phase() const noexcept { return phase_; }
     bool idle() const noexcept { return phase_ == phase_type::idle; }
@@ -130,12 +130,28 @@ public:
     const server_search& search() const noexcept { return search_; }
     std::chrono::milliseconds timeout() const noexcept { return timeout_; }  ///< of the session
     time_point attempt_started() const noexcept { return attempt_started_; }
-    const std::vector<endpoint>& tried() const noexcept { return tried_; }
+    const std::vector<endpoint>& tried() const noexcept { return round_.tried; }
 
     /// Why connecting failed, by server or name. Attempts in progress count as failed.
     std::string problems();
 
+    /// Whether to log what stands in the way: true once in an outage that has lasted for some time, and
+    /// once per host list that the client cannot move to.
+    bool take_explanation(time_point now) noexcept;
+
+    /// Whether the server has to be asked for the chroot again.
+    bool take_question() noexcept;
+
 private:
+    enum class chroot_type : std::uint8_t { unknown, ask_again, exists };
+
+    struct round_type {
+        std::vector<endpoint> untried;  ///< the last one is tried next
+        std::vector<endpoint> tried;    ///< the last one is the current attempt
+        std::optional<endpoint> last;   ///< to be tried after the others
+        bool outdated = false;          ///< it is one of an earlier list
+    };
+
     void begin_round(time_point now);
     void use(std::size_t host);
     void add(const endpoint& server);
@@ -156,16 +172,14 @@ private:
     time_point connect_deadline_ = time_point::max();
     time_point attempt_started_{};
     std::chrono::milliseconds timeout_;
-    std::vector<endpoint> servers_;     ///< of this round; the last one is tried next
-    std::vector<endpoint> tried_;       ///< of this round; the last one is the current attempt
+    round_type round_;
     std::optional<endpoint> given_up_;  ///< before the next round
-    std::optional<endpoint> last_;      ///< of this round, to be tried after the others
-    bool outdated_ = false;             ///< the round is one of an earlier list
     server_search search_;
     connect_problems problems_;
     std::size_t failed_rounds_ = 0;
     std::size_t short_connections_ = 0;  ///< in a row, including the current one
-    bool verified_ = false;              ///< the chroot exists
+    chroot_type chroot_ = chroot_type::unknown;
+    time_point explain_at_ = time_point::max();
 };
 
 }  // namespace corozk::detail

@@ -20,8 +20,12 @@ void forget_response(operation& op) {
 
 }  // namespace
 
-link::link(stream_factory& streams, std::vector<arrival>& inbox, relay::callback ready)
-    : relay_(relay::make(streams,
+link::link(const boost::asio::any_io_executor& executor,
+           const client_options& options,
+           std::vector<arrival>& inbox,
+           relay::callback ready)
+    : streams_(executor, options),
+      relay_(relay::make(streams_,
                          std::move(ready),
                          [this](const reception& what) { received(what); })),
       inbox_(inbox),

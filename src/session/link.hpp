@@ -3,6 +3,7 @@
 
 #include "c_client/handle.hpp"
 #include "network/relay.hpp"
+#include "network/stream.hpp"
 #include "session/arrival.hpp"
 
 #include <deque>
@@ -16,12 +17,18 @@ namespace corozk::detail {
 /// The I/O of a session: the relay, which is the connection to the server, and the C client.
 class link {
 public:
-    /// @param ready called when there is input, or the connection has changed
     /// @param inbox where responses and events arrive
-    link(stream_factory& streams, std::vector<arrival>& inbox, relay::callback ready);
+    /// @param ready called when there is input, or the connection has changed
+    link(const boost::asio::any_io_executor& executor,
+         const client_options& options,
+         std::vector<arrival>& inbox,
+         relay::callback ready);
 
     /// The C client; null before the first attempt and after the end of a session.
     handle* client() const noexcept { return client_.get(); }
+
+    /// Of the connection, and of others to the same ensemble.
+    stream_factory& streams() noexcept { return streams_; }
 
     /// The connection; what concerns the C client, too, goes through this class.
     relay& wire() const noexcept { return *relay_; }
@@ -93,6 +100,7 @@ private:
     bool start();
     void finish(std::deque<operation*>& from, const reception& what);
 
+    stream_factory streams_;
     std::unique_ptr<handle> client_;
     std::unique_ptr<relay> relay_;
     std::vector<arrival>& inbox_;

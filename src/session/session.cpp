@@ -29,11 +29,10 @@ session& session_view::core() noexcept {
 session::session(boost::asio::any_io_executor executor, client_options options)
     : executor_(std::move(executor)),
       options_(std::move(options)),
-      to_continue_(options_.session),
+      identity_(options_.session),
       random_(seeded()),
       connector_(options_, parse_hosts(options_.hosts), random_),
-      streams_(executor_, options_),
-      link_(streams_, traffic_.arriving(), [this] { turn(); }),
+      link_(executor_, options_, traffic_.arriving(), [this] { turn(); }),
       watches_([this] { wake(); }),
       timers_(executor_) {
     handle::raise_log_level(options_.logger.level);

@@ -4,12 +4,12 @@
 #include "driver/user_call.hpp"
 #include "network/name_lookup.hpp"
 #include "network/quorum_question.hpp"
-#include "network/stream.hpp"
 #include "session/agenda.hpp"
 #include "session/closing_steps.hpp"
 #include "session/connector.hpp"
 #include "session/ensemble_follower.hpp"
 #include "session/expiry_clock.hpp"
+#include "session/identity.hpp"
 #include "session/link.hpp"
 #include "session/persistent_watches.hpp"
 #include "session/session_timers.hpp"
@@ -57,7 +57,7 @@ public:
     /// Replaces the host list. @return an error, and nothing has changed, if it cannot be used
     error_code set_hosts(const std::string& hosts);
     client_counters snapshot() const;
-    const session_credentials& credentials() const noexcept { return credentials_; }
+    const session_credentials& credentials() const noexcept { return identity_.credentials(); }
     const client_options& options() const noexcept { return options_; }
 
     /// The status for users, which may be read before the first turn after the process was
@@ -134,6 +134,7 @@ private:
     void leave_server();
     void note_answers();
     void stop_looking() noexcept;
+    void go_on_connecting(error_code reason);
     void give_up_connecting(error_code reason);
     void connect_failed(error_code reason);
     void connection_down();
@@ -173,23 +174,17 @@ private:
 
     boost::asio::any_io_executor executor_;
     client_options options_;
-    std::optional<session_credentials> to_continue_;  ///< until a session was established or lost
-    session_credentials credentials_;  ///< of the last session, unless the server has ended it
+    session_identity identity_;
     std::mt19937_64 random_;
     status_board board_;
     connector connector_;
     closing_steps closing_;
     traffic traffic_;
-    stream_factory streams_;
     link link_;
     persistent_watches watches_;
     expiry_clock clock_;
     agenda agenda_;
     session_timers timers_;
-    time_point last_look_{};                     ///< by `on_timer`
-    time_point explain_at_ = time_point::max();  ///< in the log, why there is no server to use
-    bool ownerless_ = false;                     ///< the client was destroyed
-    bool check_again_ = false;                   ///< whether the chroot exists
     client_counters counters_;
 
     struct connecting_call {
@@ -206,6 +201,7 @@ private:
     } calls_;
 
     struct view_set {
+        bool ownerless = false;          ///< the client was destroyed: they do not connect again
         std::unique_ptr<subtree> front;  ///< of the client that has made it, below a path
         std::map<std::string, std::unique_ptr<subtree>, std::less<>> others;
     } views_;

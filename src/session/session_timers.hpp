@@ -35,6 +35,12 @@ public:
         }
     }
 
+    /// Notes that the owner does now what has to be done regularly. @return the time since the last one
+    steady_clock::duration check(time_point now) noexcept {
+        return now - std::exchange(checked_at_, now);
+    }
+    time_point checked_at() const noexcept { return checked_at_; }
+
     /// Calls `f` at that time, unless `wait` is called again before.
     template <class Function>
     void wait(time_point due, Function f) {
@@ -70,6 +76,7 @@ private:
     time_point due_ = time_point::max();
     time_point set_to_ = time_point::max();  ///< not later than `due_`
     std::uint64_t epoch_ = 0;                ///< expiries of earlier waits are ignored
+    time_point checked_at_{};
 };
 
 }  // namespace corozk::detail

@@ -269,6 +269,7 @@ void session::send_requests() {
             continue;
         }
         traffic_.mark_sent(op);
+        op.submitted();
         trace_start(op, status().session_id);
         ++counters_.requests;
         if (op.code == op_code::children)
@@ -331,7 +332,7 @@ void session::arm_timer() {
     if (connection_made()) {
         // Often enough for the C client's pings.
         auto often = std::max<milliseconds>(connector_.timeout() / 10, milliseconds(10));
-        due = std::min(due, last_look_ + often);
+        due = std::min(due, timers_.checked_at() + often);
     }
     timers_.wait(due, [self = shared_from_this()] { self->on_timer(); });
 }
@@ -341,8 +342,7 @@ void session::on_timer() {
     if (!agenda_.begin_turn())
         return;
     // What has arrived meanwhile may not be known yet, if this process was stopped.
-    const bool was_away = now() - last_look_ > connector_.timeout() / 5;
-    last_look_ = now();
+    const bool was_away = timers_.check(now()) > connector_.timeout() / 5;
     link_.look_after_client();
     if (past_deadline())
         session_lost(zk_errc::session_expired);

@@ -4,6 +4,9 @@
 #include <corozk/client.hpp>
 #include <corozk/testing/port.hpp>
 
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
+
 #include <catch2/catch.hpp>
 
 #include <memory>
@@ -110,6 +113,49 @@ private:
     bool stopped_ = false;
 };
 
+/// Speaks first, and not ZooKeeper's protocol.
+class other_service {
+public:
+    other_service(const boost::asio::any_io_executor& executor, std::string greeting)
+        : state_(std::make_shared<state>(executor, std::move(greeting))) {
+        accept(state_);
+    }
+    other_service(const other_service&) = delete;
+    other_service& operator=(const other_service&) = delete;
+    ~other_service() {
+        state_->acceptor.close();
+        state_->accepted.clear();
+    }
+
+    std::string hosts() const {
+        return "127.0.0.1:" + std::to_string(state_->acceptor.local_endpoint().port());
+    }
+    std::size_t connections() const { return state_->accepted.size(); }
+
+private:
+    using tcp = boost::asio::ip::tcp;
+    struct state {
+        state(const boost::asio::any_io_executor& executor, std::string greeting_)
+            : acceptor(executor, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0)),
+              greeting(std::move(greeting_)) {}
+        tcp::acceptor acceptor;
+        std::string greeting;
+        std::vector<tcp::socket> accepted;
+    };
+
+    static void accept(const std::shared_ptr<state>& s) {
+        s->acceptor.async_accept([s](error_code ec, tcp::socket socket) {
+            if (ec)
+                return;
+            boost::asio::write(socket, boost::asio::buffer(s->greeting));
+            s->accepted.push_back(std::move(socket));
+            accept(s);
+        });
+    }
+
+    std::shared_ptr<state> state_;
+};
+
 create_options fleeting() {
     create_options options;
     options.mode = create_mode::ephemeral;
@@ -209,6 +255,11 @@ TEST_CASE("set_hosts: the connection is kept until one of the new servers answer
         SECTION("it closes connections at once") {
             both.b.set_acceptance(acceptance::close_at_once);
             co_await zk.set_hosts(rooted(both.b.hosts()));
+        }
+        SECTION("it is another service") {
+            other_service mail(zk.get_executor(), "220 mail.example ESMTP\r\n");
+            co_await zk.set_hosts(rooted(mail.hosts()));
+            co_await eventually_async([&] { return mail.connections() > 1; }, 20s);
         }
         SECTION("the name does not exist") {
             co_await zk.set_hosts(rooted("no-such-name.invalid:2181"));

@@ -432,6 +432,38 @@ TEST_CASE("connect: several calls wait for the same session") {
     run_to_idle(context);
 }
 
+TEST_CASE("connect: before the first session, too, each call has its own time") {
+    boost::asio::io_context context;
+    fault_proxy proxy(the_server().port());
+    proxy.set_acceptance(acceptance::not_listening);
+    run(context, [&]() -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        client zk(executor, hasty_options(rooted(proxy.hosts()), ample));
+        outcome<> first, second;
+        zk.connect(first.handler());
+        boost::asio::steady_timer later(executor, ample / 2);
+        co_await later.async_wait(boost::asio::use_awaitable);
+        zk.connect(second.handler());
+        SECTION("the first one ends at its time") {
+            error_code ec = co_await first.wait();
+            CHECK(ec == errc::no_server);
+        }
+        SECTION("the first one is cancelled") {
+            first.cancel(cancellation_type::terminal);
+            error_code ec = co_await first.wait();
+            CHECK(ec == boost::asio::error::operation_aborted);
+            later.expires_after(ample / 2 + 50ms);  // as long as it would have had
+            co_await later.async_wait(boost::asio::use_awaitable);
+        }
+        CHECK_FALSE(second.done());
+        proxy.set_acceptance(acceptance::normal);
+        error_code ec = co_await second.wait();
+        CHECK_FALSE(ec);
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
 TEST_CASE("connect: who has had a session goes on, however a later call ends") {
     client_options options = hasty_options("", ample);
     // While it is suspended one call takes its time and fails, and the next one finds the session alive.

@@ -266,6 +266,38 @@ TEST_CASE("close: nothing is left of a session that the server has ended") {
     });
 }
 
+TEST_CASE("close: there is nothing to continue once the server has confirmed it") {
+    with_proxy([](client& zk, fault_proxy&, std::string) -> awaitable<void> {
+        CHECK(zk.credentials().id != 0);
+        auto [ec] = co_await zk.close(as_tuple());
+        CHECK_FALSE(ec);
+        CHECK(zk.credentials().id == 0);
+    });
+}
+
+TEST_CASE("close: without time to wait, the server is told nevertheless") {
+    client_options options = quiet_options("");
+    options.close_timeout = std::chrono::milliseconds(0);
+    options.session_timeout = std::chrono::seconds(20);
+    with_proxy(
+        [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            path += "/e";
+            co_await create_ephemeral(zk, path);
+            SECTION("nothing is in flight") {}
+            SECTION("a response is still to come") {
+                proxy.arm(at_op(op_code::exists), hold_reply());
+                zk.exists(path, boost::asio::detached);
+                co_await eventually_async([&] { return proxy.statistics().held > 0; });
+            }
+            auto [ec] = co_await zk.close(as_tuple());
+            CHECK(ec == errc::session_left_to_expire);
+            // Long before it would expire.
+            co_await eventually_async([&] { return !observer().exists(at_server(path)); },
+                                      zk.status().negotiated_timeout / 2);
+        },
+        options);
+}
+
 TEST_CASE("close: a session that is lost by the local clock may be left") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string) -> awaitable<void> {
         proxy.set_acceptance(acceptance::not_listening);

@@ -472,7 +472,7 @@ TEST_CASE("tls: a client moves to a server whose certificate is for its name in 
         co_await eventually_async([&] { return log.find(why) != log.npos; }, 40s);
         CHECK(std::count(log.begin(), log.end(), '\n') == 1);
         CHECK(zk.status().revision == before.revision);
-        // The server answers "isro" on its port for TLS.
+        // The server answers "srvr" on its port for TLS.
         co_await zk.set_hosts("localhost:" + std::to_string(good.port()));
         co_await eventually_async([&] { return old.statistics().connections_open == 0; }, 40s);
         co_await zk.exists("/");

@@ -64,7 +64,7 @@ TEST_CASE("closing: a server that is silent is sent a ping, once") {
 
 TEST_CASE("closing: a session that was left does not make the next one remain") {
     closing_steps c;
-    c.leave(true, true, start + 1s);
+    c.begin(true, true, start + 1s, true);
     CHECK(c.next(connection(true, true), start) == action::finish);
     CHECK(c.result() == expires);
     c.begin(true, true, start + 2s);
@@ -98,11 +98,26 @@ TEST_CASE("closing: the deadline ends each step") {
     closing_steps c = begun();
     SECTION("draining") {
         CHECK(c.next(connection(true, false), start + 999ms) == action::wait);
+        // In case that the server is only slow.
+        CHECK(c.next(connection(true, false), start + 1s) == action::send_close_request);
+        CHECK_FALSE(c.active());
     }
     SECTION("parting") {
         CHECK(c.next(connection(true, true), start + 999ms) == action::send_close_request);
     }
+    SECTION("draining, without a connection any more") {
+        CHECK(c.next(connection(false, false), start + 999ms) == action::wait);
+    }
     CHECK(c.next(connection(true, true), start + 1s) == action::finish);
+    CHECK(c.result() == expires);
+}
+
+TEST_CASE("closing: without time to wait, the session is ended nevertheless") {
+    closing_steps c;
+    c.begin(true, true, start);
+    CHECK(c.next(connection(true, GENERATE(false, true)), start) == action::send_close_request);
+    CHECK_FALSE(c.active());
+    CHECK(c.next(connection(true, true), start) == action::finish);
     CHECK(c.result() == expires);
 }
 
@@ -121,6 +136,7 @@ TEST_CASE("closing: a server that confirms the end of the session is not waited 
     CHECK_FALSE(c.result());
     // The next session's is not confirmed yet.
     c.begin(true, true, start + 9s);
+    CHECK(c.next(connection(true, true), start + 9s) == action::send_close_request);
     CHECK(c.next(connection(true, true), start + 9s) == action::finish);
     CHECK(c.result() == expires);
 }
@@ -145,17 +161,17 @@ TEST_CASE("closing: what else may end it") {
 TEST_CASE("closing: a session that is left is not ended, and not left to expire") {
     closing_steps c;
     SECTION("after the last responses") {
-        c.leave(true, true, start + 1s);
+        c.begin(true, true, start + 1s, true);
         CHECK(c.draining());
         CHECK(c.next(connection(true, false), start) == action::wait);
         CHECK(c.next(connection(true, true), start) == action::finish);
     }
     SECTION("at the deadline") {
-        c.leave(true, true, start + 1s);
+        c.begin(true, true, start + 1s, true);
         CHECK(c.next(connection(true, false), start + 1s) == action::finish);
     }
     SECTION("without a connection") {
-        c.leave(false, true, start + 1s);
+        c.begin(false, true, start + 1s, true);
         CHECK(c.next(connection(false, true), start) == action::finish);
     }
     CHECK(c.result() == expires);  // for those that wanted to close it

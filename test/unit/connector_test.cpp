@@ -121,7 +121,7 @@ TEST_CASE("connector: all servers of a round are tried, each once, in random ord
         CHECK(tried.size() == 3);
         CHECK(b.waits());
         CHECK(b.machine.phase() == phase::waiting);
-        b.machine.expect_nothing();
+        b.machine.expect(time_point::max());
         b.pass();
     }
     CHECK(first.size() == 3);
@@ -267,7 +267,7 @@ TEST_CASE(
         bench b(options);
         b.start_round();
         b.attempt();
-        b.machine.expect_nothing();
+        b.machine.expect(time_point::max());
         b.now += 300ms;
         CHECK(b.next().kind == kind::abandon_attempt);
     }
@@ -549,6 +549,62 @@ TEST_CASE("connector: the chroot is verified before the first use, and only then
         b.machine.stop();
         CHECK(b.machine.idle());
         CHECK(b.machine.deadline() == time_point::max());
+    }
+}
+
+TEST_CASE("connector: a busy server is asked for the chroot again, once for each refusal") {
+    bench b(with_chroot());
+    b.connect();
+    CHECK_FALSE(b.machine.take_question());
+    b.machine.verify_again();
+    CHECK(b.machine.take_question());
+    CHECK_FALSE(b.machine.take_question());
+
+    // A new connection has its own question.
+    b.machine.verify_again();
+    b.machine.connection_lost(b.now);
+    CHECK_FALSE(b.machine.take_question());
+    b.attempt();
+    b.machine.established(6s, false, b.now);
+    CHECK(b.machine.verifying());
+    CHECK_FALSE(b.machine.take_question());
+}
+
+TEST_CASE("connector: what stands in the way is to be said once in an outage, and not at once") {
+    client_options options("10.0.0.1");
+    options.session_timeout = 6s;
+    options.connect_timeout = GENERATE(0ms, 10000ms);
+    bench b(options);
+    CHECK_FALSE(b.machine.take_explanation(b.now));
+    b.start_round();
+    CHECK_FALSE(b.machine.take_explanation(b.now + 2999ms));
+    // With a time limit, the failure says it.
+    CHECK(b.machine.take_explanation(b.now + 3s) == (options.connect_timeout == 0ms));
+    CHECK_FALSE(b.machine.take_explanation(b.now + 1h));
+
+    b.attempt();
+    b.machine.established(6s, false, b.now);
+    CHECK_FALSE(b.machine.take_explanation(b.now + 1h));
+    b.machine.connection_lost(b.now);
+    // The end of the session causes another one.
+    b.machine.connection_lost(b.now + 2s);
+    CHECK_FALSE(b.machine.take_explanation(b.now + 2999ms));
+    CHECK(b.machine.take_explanation(b.now + 3s));
+    b.machine.connection_lost(b.now + 4s);  // and this one, too
+    CHECK_FALSE(b.machine.take_explanation(b.now + 1h));
+
+    b.now += 5s;
+    b.attempt();
+    b.machine.established(6s, false, b.now);
+    REQUIRE(b.machine.replace(parse_hosts("10.0.0.2"), b.now));
+    CHECK_FALSE(b.machine.take_explanation(b.now + 8999ms));
+    SECTION("it has not moved") {
+        CHECK(b.machine.take_explanation(b.now + 9s));
+        CHECK_FALSE(b.machine.take_explanation(b.now + 1h));
+    }
+    SECTION("it was closed") {
+        b.machine.stop();
+        CHECK_FALSE(b.machine.take_explanation(b.now + 9s));
     }
 }
 

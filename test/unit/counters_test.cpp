@@ -51,6 +51,13 @@ TEST_CASE("duration_histogram: each duration is in the bucket whose bound is not
     CHECK(h.count() == 3);
 }
 
+TEST_CASE("duration_histogram: a negative duration counts as zero") {
+    duration_histogram h;
+    h.add(std::chrono::nanoseconds(-5));
+    CHECK(h[0] == 1);
+    CHECK(h.sum() == std::chrono::nanoseconds(0));
+}
+
 TEST_CASE("duration_histogram: sum and quantiles") {
     duration_histogram h;
     CHECK(h.quantile(0.5) == 0ns);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The smaller machines of a session: its requests, and its turns.
 #include "session/agenda.hpp"
+#include "session/identity.hpp"
 #include "session/traffic.hpp"
 
 #include <catch2/catch.hpp>
@@ -360,6 +361,33 @@ TEST_CASE("agenda: handlers and deferred work, each once and in order") {
     CHECK_FALSE(a.has_handlers());
     CHECK(handlers[0].dropped == 0);
     CHECK(handlers[2].dropped == 1);
+}
+
+TEST_CASE("session identity: which session is asked for, and which one lives on at the server") {
+    const session_credentials first{1, std::string(16, 'a')};
+    const session_credentials second{2, std::string(16, 'b')};
+    session_identity identity(first);
+    CHECK(identity.at_server(true));
+    SECTION("it is continued") {
+        CHECK(identity.established(first));
+        CHECK_FALSE(identity.to_continue());
+        CHECK(identity.at_server(false));
+        CHECK_FALSE(identity.established(first));  // a reconnect
+        identity.lost();
+        CHECK(identity.credentials().id == 1);  // as far as the server has said
+        identity.expired();
+        CHECK_FALSE(identity.at_server(false));
+    }
+    SECTION("it had expired, and another one was established") {
+        CHECK_FALSE(identity.established(second));
+        CHECK_FALSE(identity.to_continue());
+        CHECK(identity.credentials().id == 2);
+    }
+    SECTION("there is no need of it any more") {
+        identity = {};
+        CHECK_FALSE(identity.at_server(true));
+        CHECK_FALSE(identity.at_server(false));
+    }
 }
 
 }  // namespace corozk::testing::session_parts_test

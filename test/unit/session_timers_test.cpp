@@ -60,4 +60,13 @@ TEST_CASE("session timers: nothing to wait for") {
     CHECK(f.run().empty());
 }
 
+TEST_CASE("session timers: the time between two checks") {
+    boost::asio::io_context io;
+    session_timers timers(io.get_executor());
+    const time_point start = steady_clock::now();
+    timers.check(start);
+    CHECK(timers.check(start + 3s) == 3s);
+    CHECK(timers.checked_at() == start + 3s);
+}
+
 }  // namespace corozk::testing::session_timers_test

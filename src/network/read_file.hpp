@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace corozk::detail {
+
+/// The content of a small file, which may be secret: programs that another thread starts meanwhile do
+/// not inherit the descriptor.
+/// @param problem why it cannot be read, in words; unchanged otherwise
+std::string read_file(const std::string& path, std::string& problem);
+
+}  // namespace corozk::detail
