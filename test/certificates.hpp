@@ -36,6 +36,8 @@ struct certificates {
                 openssl pkcs12 -export -in $1.pem -inkey $1.key -out $1.p12 -passout pass:secret
             }
             sign server ca "$valid" DNS:localhost,IP:127.0.0.1
+            sign named ca "$valid" DNS:localhost
+            sign underscored ca "$valid" DNS:zk_1
             sign elsewhere ca "$valid" DNS:elsewhere.example
             sign expired ca "$expired" DNS:localhost,IP:127.0.0.1
             sign client ca "$valid" DNS:client

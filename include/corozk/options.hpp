@@ -54,7 +54,7 @@ struct tls_options {
     std::string key_password;      ///< The key's password; may be empty.
 
     /// The name that every server's certificate must be valid for. Empty means the server's name in
-    /// the host list, the first one if the list has it by several.
+    /// the host list, or any of them if the list has it by several.
     std::string server_name;
 
     /// If set, connections are made with this context as it is (one for clients), and the files,
@@ -83,15 +83,16 @@ struct sasl_options {
     /// The file whose first line is the password, read for each connection. Empty if not needed.
     std::string password_file;
 
-    /// The mechanisms to try, separated by spaces: DIGEST-MD5 or GSSAPI, the only ones that
-    /// ZooKeeper's servers know. At least one must be installed.
+    /// The mechanisms, separated by spaces: DIGEST-MD5 or GSSAPI, the only ones that ZooKeeper's
+    /// servers know. The first one is used that is installed and for which this side has
+    /// credentials. At least one must be installed.
     std::string mechanisms = "DIGEST-MD5";
 
     /// The service name of the servers' principal.
     std::string service = "zookeeper";
 
     /// The host name of the servers' principal. Every ZooKeeper server accepts the default for
-    /// DIGEST-MD5. Empty means the server's name in `client_options::hosts`.
+    /// DIGEST-MD5. Empty means the server's first name in `client_options::hosts`.
     std::string host = "zk-sasl-md5";
 
     /// For DIGEST-MD5, of a server that offers several realms. ZooKeeper's servers offer one, which

@@ -44,13 +44,13 @@ public:
 
     ~framed_relay() override { framed_relay::close(); }
 
-    void connect(const endpoint& server, const std::string& name) override {
+    void connect(const endpoint& server, const server_names& names) override {
         close();
         ending_ = ending();
-        sasl_.failed = sasl_.denied = false;
-        sasl_.server = name;
+        sasl_.failure = sasl_failure::none;
+        sasl_.server = names.front();
         stream_ = streams_.make(
-            name, [this] { ready_(); }, ending_.problem);
+            names, [this] { ready_(); }, ending_.problem);
         conversation_.emplace(known_.last_zxid);
         known_.abilities.connecting(server.address().to_string() + ' ' +
                                     std::to_string(server.port()));
@@ -224,9 +224,7 @@ public:
 
     const server_abilities& abilities() const noexcept override { return known_.abilities; }
 
-    bool unauthenticated() const noexcept override { return sasl_.failed; }
-
-    bool denied() const noexcept override { return sasl_.denied; }
+    sasl_failure authentication_failure() const noexcept override { return sasl_.failure; }
 
     const std::string& problem() const noexcept override {
         return ending_.problem.empty() && stream_ ? stream_->problem() : ending_.problem;
@@ -373,8 +371,7 @@ private:
         if (!sasl_.exchange || what.what != reception::kind::response)
             return false;
         if (what.error != 0) {
-            sasl_.denied = true;
-            fail_authentication("the server refuses it");
+            fail_authentication(sasl_failure::denied, "the server refuses it");
         } else {
             take_step([this, &what] {
                 sasl_.exchange->step(std::string(jute_reader(what.body).buffer()));
@@ -395,8 +392,11 @@ private:
     void step_taken() {
         using progress = sasl_authentication::progress;
         switch (sasl_.exchange->result()) {
+            case progress::not_offered:
+                fail_authentication(sasl_failure::not_offered, sasl_.exchange->problem());
+                break;
             case progress::failed:
-                fail_authentication(sasl_.exchange->problem());
+                fail_authentication(sasl_failure::own, sasl_.exchange->problem());
                 break;
             case progress::send: {
                 begin_request()
@@ -414,8 +414,8 @@ private:
         ready_();
     }
 
-    void fail_authentication(const std::string& why) {
-        sasl_.failed = true;
+    void fail_authentication(sasl_failure how, const std::string& why) {
+        sasl_.failure = how;
         distrust("SASL: " + why);
     }
 #else
@@ -449,8 +449,7 @@ private:
         static void stop() noexcept {}
 #endif
         std::vector<unsigned char> session;  ///< the connect response, held back meanwhile
-        bool failed = false;
-        bool denied = false;  ///< by the server
+        sasl_failure failure = sasl_failure::none;
     };
 
     struct requests {

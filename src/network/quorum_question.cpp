@@ -13,11 +13,11 @@ quorum_question::~quorum_question() {
 }
 
 void quorum_question::ask(stream_factory& streams,
-                          const std::string& name,
+                          const server_names& names,
                           std::function<void(const endpoint&)> yes) {
     yes_ = std::move(yes);
     stream_ = streams.make(
-        name, [this] { go_on(); }, unusable_);
+        names, [this] { go_on(); }, unusable_);
     if (stream_)
         stream_->connect(server_);
 }

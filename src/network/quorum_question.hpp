@@ -29,7 +29,7 @@ public:
 
     /// Calls back, as long as this object exists, only if the answer is yes.
     void ask(stream_factory& streams,
-             const std::string& name,
+             const server_names& names,
              std::function<void(const endpoint&)> yes);
 
     const endpoint& server() const noexcept { return server_; }

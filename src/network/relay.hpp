@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "network/stream.hpp"
 #include "wire/conversation.hpp"
 #include "wire/jute.hpp"
 #include "wire/server_abilities.hpp"
@@ -15,11 +16,17 @@
 
 namespace corozk::detail {
 
-class stream_factory;
-
 struct byte_counts {
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
+};
+
+/// How SASL authentication has failed.
+enum class sasl_failure : std::uint8_t {
+    none,
+    not_offered,  ///< the server has no SASL, it seems
+    own,          ///< this side cannot, as without a Kerberos ticket
+    denied,       ///< by the server
 };
 
 /// The connection to a server: sends requests, reports their responses and events, and carries the
@@ -48,8 +55,7 @@ public:
     virtual void begin_session() noexcept = 0;
 
     /// Connects to a server, with TLS if the options say so.
-    /// @param name the server's name in the host list
-    virtual void connect(const endpoint& server, const std::string& name) = 0;
+    virtual void connect(const endpoint& server, const server_names& names) = 0;
 
     virtual bool connecting() const noexcept = 0;
 
@@ -122,9 +128,8 @@ public:
     /// What to ask of the servers.
     virtual const server_abilities& abilities() const noexcept = 0;
 
-    /// Whether SASL authentication has failed, and whether it was the server that refused it.
-    virtual bool unauthenticated() const noexcept = 0;
-    virtual bool denied() const noexcept = 0;
+    /// How SASL authentication has failed on this connection.
+    virtual sasl_failure authentication_failure() const noexcept = 0;
 
     /// Why there is no connection, in words; empty if unknown.
     virtual const std::string& problem() const noexcept = 0;

@@ -9,6 +9,7 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -20,15 +21,19 @@ void wipe(std::string& text) noexcept {
     explicit_bzero(text.data(), text.size());
 }
 
-/// The first line of the file.
-/// @param problem why it cannot be read, in words; unchanged otherwise
-std::string read_password(const std::string& file, std::string& problem) {
-    std::string content = read_file(file, problem);
-    std::string password = content.substr(0, content.find('\n'));
+/// Reads the first line of the file. @return why it is no password, in words, or empty
+std::string password_problem(const std::string& file, std::string& password) {
+    std::string why;
+    std::string content = read_file(file, why);
+    password = content.substr(0, content.find('\n'));
     wipe(content);
     if (password.ends_with('\r'))
         password.pop_back();
-    return password;
+    if (!why.empty())
+        return "cannot read password_file \"" + file + "\": " + why;
+    if (password.empty())
+        return "the first line of password_file \"" + file + "\" is empty";
+    return {};
 }
 
 /// Initializes Cyrus SASL, once per process. Its global state is shared by clients on all threads.
@@ -104,15 +109,10 @@ std::string sasl_problem(const sasl_options& options) {
     }
     if (options.password_file.empty())
         return {};
-    std::string why;
-    std::string password = read_password(options.password_file, why);
-    if (!why.empty())
-        return "sasl: cannot read password_file \"" + options.password_file + "\": " + why;
-    bool nothing = password.empty();
+    std::string password;
+    const std::string problem = password_problem(options.password_file, password);
     wipe(password);
-    if (nothing)
-        return "sasl: the first line of password_file \"" + options.password_file + "\" is empty";
-    return {};
+    return problem.empty() ? problem : "sasl: " + problem;
 }
 
 sasl_answers::sasl_answers(const sasl_options& options)
@@ -158,9 +158,9 @@ int sasl_answers::give_realm(void* context, int, const char** offered, const cha
 int sasl_answers::give_password(sasl_conn_t*, void* context, int, sasl_secret_t** result) {
     auto& self = *static_cast<sasl_answers*>(context);
     self.forget_password();
-    std::string why;
-    std::string text = read_password(self.options_.password_file, why);
-    if (text.empty())
+    std::string text;
+    self.problem_ = password_problem(self.options_.password_file, text);
+    if (!self.problem_.empty())
         return SASL_FAIL;
     // Its array member has the length of the text.
     void* memory = std::malloc(sizeof(sasl_secret_t) + text.size());
@@ -175,35 +175,47 @@ int sasl_answers::give_password(sasl_conn_t*, void* context, int, sasl_secret_t*
 }
 
 sasl_exchange::sasl_exchange(const sasl_options& options, const std::string& server)
-    : mechanisms_(options.mechanisms), answers_(options) {
-    const std::string& host = options.host.empty() ? server : options.host;
+    : answers_(options), host_(options.host.empty() ? server : options.host) {}
+
+/// For one mechanism.
+int sasl_exchange::make_connection() {
     sasl_conn_t* made = nullptr;
-    int code = sasl_client_new(
-        options.service.c_str(), host.c_str(), nullptr, nullptr, answers_.callbacks(), 0, &made);
+    const int code = sasl_client_new(answers_.options().service.c_str(),
+                                     host_.c_str(),
+                                     nullptr,
+                                     nullptr,
+                                     answers_.callbacks(),
+                                     0,
+                                     &made);
     connection_.reset(made);
-    if (code != SASL_OK) {
-        problem_ = sasl_errstring(code, nullptr, nullptr);
-    } else if (mechanisms_.find("GSSAPI") != std::string::npos) {
-        // ZooKeeper's servers offer no security layer. Where the client rules out any, the module of
-        // Cyrus SASL 2.1.28 leaks credentials (its issue 843).
-        sasl_security_properties_t layers{};
-        layers.max_ssf = 1;
-        sasl_setprop(made, SASL_SEC_PROPS, &layers);
-    }
+    return code;
 }
 
 sasl_exchange::progress sasl_exchange::start() {
-    if (!connection_)
-        return progress::failed;
-    const char* data = nullptr;
-    const char* chosen = nullptr;
-    unsigned size = 0;
-    int code =
-        sasl_client_start(connection_.get(), mechanisms_.c_str(), nullptr, &data, &size, &chosen);
-    // The first token is sent even if it is empty: it asks for the server's.
-    if (code == SASL_OK)
-        complete_ = true;
-    return result(code == SASL_OK ? SASL_CONTINUE : code, data, size);
+    std::istringstream mechanisms(answers_.options().mechanisms);
+    progress made = progress::failed;
+    for (std::string mechanism; made == progress::failed && mechanisms >> mechanism;) {
+        if (const int code = make_connection(); code != SASL_OK) {
+            problem_ = sasl_errstring(code, nullptr, nullptr);
+            continue;
+        }
+        if (mechanism == "GSSAPI") {
+            // ZooKeeper's servers offer no security layer. Where the client rules out any, the module
+            // of Cyrus SASL 2.1.28 leaks credentials (its issue 843).
+            sasl_security_properties_t layers{};
+            layers.max_ssf = 1;
+            sasl_setprop(connection_.get(), SASL_SEC_PROPS, &layers);
+        }
+        const char* data = nullptr;
+        const char* chosen = nullptr;
+        unsigned size = 0;
+        const int code =
+            sasl_client_start(connection_.get(), mechanism.c_str(), nullptr, &data, &size, &chosen);
+        complete_ = code == SASL_OK;
+        // The first token is sent even if it is empty: it asks for the server's.
+        made = result(complete_ ? SASL_CONTINUE : code, data, size);
+    }
+    return made;
 }
 
 sasl_exchange::progress sasl_exchange::step(std::string_view from_server) {
@@ -226,16 +238,18 @@ sasl_exchange::progress sasl_exchange::step(std::string_view from_server) {
         code = SASL_CONTINUE;
     }
     progress made = result(code, data, size);
-    if (made == progress::failed && from_server.empty())
-        problem_ = "the server has probably no SASL configured (" + problem_ + ")";
-    return made;
+    if (made != progress::failed || !from_server.empty())
+        return made;
+    problem_ = "the server has probably no SASL configured (" + problem_ + ")";
+    return progress::not_offered;
 }
 
 sasl_exchange::progress sasl_exchange::result(int code, const char* data, unsigned size) {
     if (code == SASL_OK)
         return progress::done;
     if (code != SASL_CONTINUE) {
-        problem_ = sasl_errdetail(connection_.get());
+        problem_ =
+            answers_.problem().empty() ? sasl_errdetail(connection_.get()) : answers_.problem();
         return progress::failed;
     }
     token_.assign(data ? data : "", data ? size : 0);
@@ -258,7 +272,7 @@ void sasl_authentication::take(step_function step) {
     auto work = [s = state_, step = std::move(step)] {
         try {
             s->result = step(*s);
-            if (s->result == progress::failed)
+            if (s->result != progress::send && s->result != progress::done)
                 s->problem = s->exchange->problem();
         } catch (const std::exception& e) {
             s->result = progress::failed;

@@ -31,6 +31,11 @@ public:
     /// The callbacks refer to this object.
     const sasl_callback_t* callbacks() const noexcept { return callbacks_.data(); }
 
+    const sasl_options& options() const noexcept { return options_; }
+
+    /// Why there is no password, in words; empty if there is, or was not asked for.
+    const std::string& problem() const noexcept { return problem_; }
+
 private:
     static int give_name(void* context, int id, const char** result, unsigned* length);
     static int give_realm(void* context, int id, const char** offered, const char** result);
@@ -47,6 +52,7 @@ private:
 
     sasl_options options_;
     std::unique_ptr<sasl_secret_t, free_secret> password_;
+    std::string problem_;
     std::array<sasl_callback_t, 5> callbacks_;
 };
 
@@ -56,12 +62,17 @@ private:
 /// machine's name, reads the password, and GSSAPI asks the Kerberos servers.
 class sasl_exchange {
 public:
-    enum class progress : std::uint8_t { send, done, failed };
+    enum class progress : std::uint8_t {
+        send,
+        done,
+        failed,
+        not_offered,  ///< the server has no SASL, it seems
+    };
 
     /// @param server the server's name, unless the options have one
     sasl_exchange(const sasl_options& options, const std::string& server);
 
-    /// Begins: `token` is to be sent.
+    /// Begins, with the first mechanism of the options that this side can use: `token` is to be sent.
     progress start();
 
     /// Goes on with the server's token.
@@ -77,8 +88,10 @@ private:
         void operator()(sasl_conn_t* c) const noexcept { sasl_dispose(&c); }
     };
 
-    std::string mechanisms_;
+    int make_connection();
+
     sasl_answers answers_;
+    std::string host_;
     std::unique_ptr<sasl_conn_t, dispose> connection_;
     std::string token_;
     std::string problem_;

@@ -12,12 +12,17 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace boost::asio::ssl {
 class context;
 }
 
 namespace corozk::detail {
+
+/// The names that the host list has for a server. The first one stands for it; the certificate may be
+/// for any of them.
+using server_names = std::vector<std::string>;
 
 /// A connection to a server: TCP, or TLS over TCP.
 ///
@@ -32,11 +37,11 @@ public:
     static std::shared_ptr<stream> tcp(const boost::asio::any_io_executor& executor,
                                        callback ready);
 
-    /// Requires `has_tls()`. The certificate of the server must be for `name`.
+    /// Requires `has_tls()`. The certificate of the server must be for one of the names.
     static std::shared_ptr<stream> tls(const boost::asio::any_io_executor& executor,
                                        callback ready,
                                        std::shared_ptr<boost::asio::ssl::context> context,
-                                       std::string name);
+                                       server_names names);
 
     stream(const stream&) = delete;
     stream& operator=(const stream&) = delete;
@@ -110,11 +115,13 @@ public:
     stream_factory& operator=(const stream_factory&) = delete;
     ~stream_factory();
 
-    /// @param name the server's name in the host list
     /// @return null with `problem` set if the TLS settings cannot be used
-    std::shared_ptr<stream> make(const std::string& name,
+    std::shared_ptr<stream> make(const server_names& names,
                                  stream::callback ready,
                                  std::string& problem);
+
+    /// Why the TLS settings cannot be used, or empty. Files are not read again for the connection.
+    std::string tls_problem();
 
     /// Why changed files of the TLS settings are not used, in words; once for each change.
     std::string take_warning() { return std::exchange(warning_, {}); }
@@ -123,6 +130,8 @@ public:
     const client_options& options() const noexcept { return options_; }
 
 private:
+    std::shared_ptr<boost::asio::ssl::context> tls_context(std::string& problem);
+
     boost::asio::any_io_executor executor_;
     const client_options& options_;
     std::unique_ptr<tls_settings> tls_;

@@ -162,8 +162,8 @@ tls_settings::file_states tls_settings::look_at_files() const {
         if (file->empty())
             continue;
         struct ::stat found {};
-        // A missing file has a state, too.
-        if (::stat(file->c_str(), &found) != 0)
+        // A missing file has a state, too, and a pipe always the same: it is read once.
+        if (::stat(file->c_str(), &found) != 0 || S_ISFIFO(found.st_mode))
             found = {};
         // Not only the time of the last modification, which a copy may have kept.
         result[*file] = {found.st_mtim.tv_sec,
@@ -181,6 +181,8 @@ std::shared_ptr<ssl::context> tls_settings::context(std::string& problem) {
     if (context_ && now == used_)
         return context_;
     try {
+        if (options_.server_name.starts_with('.'))
+            throw std::runtime_error("server_name must be the name of a server");
         if (options_.context)
             check_context(*options_.context);
         context_ = options_.context ? options_.context : make_context(options_);

@@ -15,6 +15,7 @@
 #include <memory>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <string_view>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -96,9 +97,41 @@ std::string handshake_problem(const error_code& error, bool certified) {
                               : "it requires the client's certificate: set certificate_file and "
                                 "key_file (") +
                    error.message() + ")";
+        case SSL_R_SSLV3_ALERT_ILLEGAL_PARAMETER:
+        case SSL_R_TLSV1_UNRECOGNIZED_NAME:
+            return "it does not accept the server name that it was called by (" + error.message() +
+                   ")";
         default:
             return "TLS: " + error.message();
     }
+}
+
+/// Whether it may be in the extension that names the server (RFC 6066): not an address, and not a name
+/// with characters that a resolver may accept, but Java's TLS does not.
+bool is_host_name(std::string_view name) {
+    error_code literal;
+    boost::asio::ip::make_address(name, literal);
+    auto fits = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '-' || c == '.';
+    };
+    const std::string dotted = '.' + std::string(name) + '.';
+    auto has = [&dotted](const char* part) { return dotted.find(part) != dotted.npos; };
+    return literal.failed() && std::all_of(name.begin(), name.end(), fits) && !has("..") &&
+           !has(".-") && !has("-.");
+}
+
+bool is_for(X509* certificate, const std::string& name) {
+    // Without the network interface of a link-local address.
+    error_code is_name;
+    auto address = boost::asio::ip::make_address(name.substr(0, name.find('%')), is_name);
+    if (is_name)
+        return X509_check_host(certificate, name.data(), name.size(), 0, nullptr) == 1;
+    if (address.is_v6() && address.to_v6().is_v4_mapped())
+        address = make_address_v4(boost::asio::ip::v4_mapped, address.to_v6());
+    else if (address.is_v6())
+        address = boost::asio::ip::make_address_v6(address.to_v6().to_bytes());
+    return X509_check_ip_asc(certificate, address.to_string().c_str(), 0) == 1;
 }
 
 class tls_stream final : public stream, public std::enable_shared_from_this<tls_stream> {
@@ -106,14 +139,16 @@ public:
     tls_stream(const boost::asio::any_io_executor& executor,
                callback ready,
                std::shared_ptr<ssl::context> context,
-               std::string name)
+               server_names names)
         : stream(std::move(ready)),
           context_(std::move(context)),
           stream_(executor, *context_),
-          name_(std::move(name)) {
+          names_(std::move(names)) {
         // Certificates, and the extension that names the server, have no final dot.
-        if (name_.ends_with('.'))
-            name_.pop_back();
+        for (std::string& name : names_) {
+            if (name.ends_with('.'))
+                name.pop_back();
+        }
     }
 
     void connect(const endpoint& server) override {
@@ -197,11 +232,8 @@ private:
         shaking_hands_ = true;
         error_code ignored;
         stream_.next_layer().set_option(tcp::no_delay(true), ignored);
-        error_code literal;
-        boost::asio::ip::make_address(name_, literal);
-        // An address is no server name (RFC 6066).
-        if (literal)
-            SSL_set_tlsext_host_name(stream_.native_handle(), name_.c_str());
+        if (is_host_name(names_.front()))
+            SSL_set_tlsext_host_name(stream_.native_handle(), names_.front().c_str());
         // A context of the user's may permit older versions.
         if (SSL_get_min_proto_version(stream_.native_handle()) < TLS1_2_VERSION)
             SSL_set_min_proto_version(stream_.native_handle(), TLS1_2_VERSION);
@@ -252,16 +284,17 @@ private:
     }
 
     bool is_for_server(X509* certificate) const {
-        // Without the network interface of a link-local address.
-        const std::string address = name_.substr(0, name_.find('%'));
-        error_code is_name;
-        boost::asio::ip::make_address(address, is_name);
-        if (!is_name)
-            return X509_check_ip_asc(certificate, address.c_str(), 0) == 1;
-        return X509_check_host(certificate, name_.data(), name_.size(), 0, nullptr) == 1;
+        return std::any_of(names_.begin(), names_.end(), [certificate](const std::string& name) {
+            return is_for(certificate, name);
+        });
     }
 
-    std::string not_for_server() const { return "its certificate is not for \"" + name_ + "\""; }
+    std::string not_for_server() const {
+        std::string problem = "its certificate is not for ";
+        for (const std::string& name : names_)
+            problem += (&name == &names_.front() ? "\"" : " or \"") + name + "\"";
+        return problem;
+    }
 
     void send() {
         sending_.swap(unsent_);
@@ -293,7 +326,7 @@ private:
 
     std::shared_ptr<ssl::context> context_;
     ssl::stream<tcp::socket> stream_;
-    std::string name_;
+    server_names names_;
     std::string refusal_;  ///< of the server's certificate
     std::array<unsigned char, 16384> received_;
     std::size_t begin_ = 0;  ///< of what was not read yet
@@ -309,9 +342,9 @@ private:
 std::shared_ptr<stream> stream::tls(const boost::asio::any_io_executor& executor,
                                     callback ready,
                                     std::shared_ptr<ssl::context> context,
-                                    std::string name) {
+                                    server_names names) {
     return std::make_shared<tls_stream>(
-        executor, std::move(ready), std::move(context), std::move(name));
+        executor, std::move(ready), std::move(context), std::move(names));
 }
 
 }  // namespace corozk::detail

@@ -5,9 +5,6 @@
 #if COROZK_HAS_SASL
 #include "network/sasl.hpp"
 #endif
-#if COROZK_HAS_TLS
-#include "network/tls_settings.hpp"
-#endif
 #include <corozk/version.hpp>
 
 #include <boost/asio/ip/address.hpp>
@@ -50,12 +47,7 @@ std::string option_problem(const client_options& options) {
             return problem;
     }
 #endif
-    std::string problem;
-#if COROZK_HAS_TLS
-    if (options.tls)
-        tls_settings(*options.tls).context(problem);
-#endif
-    return problem;
+    return {};
 }
 
 }  // namespace
@@ -73,6 +65,8 @@ error_code session::unusable_options() {
         return errc::not_supported;
     }
     std::string problem = option_problem(options_);
+    if (problem.empty())
+        problem = link_.streams().tls_problem();
     if (problem.empty())
         return {};
     log(log_level::error, "bad option: " + problem);
@@ -129,7 +123,7 @@ void session::advance() {
                 look_up(todo.host);
                 break;
             case kind::attempt:
-                attempt(todo.server, connector_.servers().name_of(todo.server));
+                attempt(todo.server);
                 break;
             case kind::abandon_attempt:
                 link_.drop();
@@ -163,7 +157,7 @@ void session::stop_connecting() noexcept {
     auto last = std::exchange(inquiries_.names, {});
 }
 
-void session::attempt(const connector::endpoint& server, const std::string& name) {
+void session::attempt(const connector::endpoint& server) {
     if (!link_.client()) {
         auto write = [this](log_level level, std::string_view text) {
             if (logs(level))
@@ -175,7 +169,7 @@ void session::attempt(const connector::endpoint& server, const std::string& name
         if (!link_.client())
             return connect_failed(error);
     }
-    link_.connect(server, name);
+    link_.connect(server, connector_.servers().names_of(server));
     report_unused_files();
 }
 
@@ -211,11 +205,11 @@ void session::explain_delay() {
 void session::connection_down() {
     std::string why = link_.problem();
     const bool by_tls = link_.wire().shaking_hands();
-    // Once there was a session, what fails at this side may succeed later: a KDC may be away.
-    bool unauthenticated =
-        link_.wire().denied() || (link_.wire().unauthenticated() && status().generation == 0);
+    const sasl_failure failure = link_.wire().authentication_failure();
     link_.close();
-    if (unauthenticated) {
+    // Once there was a session, what fails at this side may succeed later: a KDC may be away.
+    if (failure == sasl_failure::denied ||
+        (failure == sasl_failure::own && status().generation == 0)) {
         log(log_level::error, why);
         return refused_for_good(zk_errc::auth_failed);
     }
@@ -224,6 +218,8 @@ void session::connection_down() {
             log(log_level::debug, to_text(connector_.tried().back()) + ": " + why);
         if (by_tls)
             connector_.denied_by_tls();
+        if (failure != sasl_failure::none)
+            connector_.denied_sasl();
         connector_.attempt_failed(why);
         advance();
     } else if (connector_.verifying() || connector_.open()) {
@@ -377,7 +373,7 @@ void session::ask_servers() {
         search.for_quorum() ? quorum_question::demand::quorum : quorum_question::demand::presence;
     for (const auto& server : search.candidates()) {
         inquiries_.quorum.push_back(std::make_unique<quorum_question>(server, demand));
-        inquiries_.quorum.back()->ask(link_.streams(), connector_.servers().name_of(server), yes);
+        inquiries_.quorum.back()->ask(link_.streams(), connector_.servers().names_of(server), yes);
     }
     report_unused_files();
 }

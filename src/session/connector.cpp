@@ -67,6 +67,8 @@ error_code connect_problems::reason() const noexcept {
         case reach_type::handshake:
         case reach_type::denied:
             return errc::tls_failed;
+        case reach_type::without_sasl:
+            return zk_errc::auth_failed;
         default:
             return errc::server_silent;
     }
@@ -230,7 +232,9 @@ bool connector::replace(host_list hosts, time_point now) {
     if (hosts == known_.hosts())
         return false;
     server_search::old_list before{known_.servers(), known_.unresolved()};
-    const std::string name = attempting() ? known_.name_of(round_.tried.back()) : std::string();
+    std::vector<std::string> names;
+    if (attempting())
+        names = known_.names_of(round_.tried.back());
     known_.replace(std::move(hosts));
     if (idle())
         return true;
@@ -251,10 +255,10 @@ bool connector::replace(host_list hosts, time_point now) {
     // Then the new list is tried, the others first.
     round_.outdated = true;
     presume_no_answer();
-    // A server is asked for the certificate, or the principal, of its name.
+    // A server is asked for the certificate, or the principal, of its names.
     const bool named = options_.tls.has_value() || options_.sasl.has_value();
     const bool still_listed = known_.knows(round_.tried.back()) &&
-                              (!named || known_.name_of(round_.tried.back()) == name);
+                              (!named || known_.names_of(round_.tried.back()) == names);
     // Unless it has succeeded.
     if (!still_listed)
         due_ = now;
@@ -340,6 +344,10 @@ void connector::shaking_hands() {
 
 void connector::denied_by_tls() {
     problems_.reached(connect_problems::reach_type::denied);
+}
+
+void connector::denied_sasl() {
+    problems_.reached(connect_problems::reach_type::without_sasl);
 }
 
 void connector::accepted() {

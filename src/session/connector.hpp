@@ -27,6 +27,7 @@ public:
         handshake,
         accepted,
         denied,  ///< by TLS, which a server of TLS 1.3 may do after this side has agreed
+        without_sasl,
     };
 
     void reached(reach_type at_least) noexcept { reach_ = std::max(reach_, at_least); }
@@ -97,6 +98,7 @@ public:
     void resolved(std::size_t host, const std::string& problem, addresses found);
     void shaking_hands();   ///< the server of the attempt accepted the connection; TLS begins
     void denied_by_tls();   ///< the attempt is about to fail, with a reason of TLS
+    void denied_sasl();     ///< the same, as the server has no SASL
     void accepted();        ///< the server of the attempt accepted the connection
     void authenticating();  ///< the server of the attempt waits for this side's SASL
     void attempt_failed(const std::string& why);

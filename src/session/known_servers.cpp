@@ -150,18 +150,21 @@ std::vector<known_servers::endpoint> known_servers::servers_of(const host& h) co
     return servers(static_cast<std::size_t>(at - hosts_.hosts.begin()));
 }
 
-std::optional<std::size_t> known_servers::host_of(const endpoint& server) const {
-    for (std::size_t i = 0; i < size(); ++i) {
-        auto those = servers(i);
-        if (std::find(those.begin(), those.end(), server) != those.end())
-            return i;
-    }
-    return std::nullopt;
+bool known_servers::knows(const endpoint& server) const {
+    const std::vector<endpoint> all = servers();
+    return std::find(all.begin(), all.end(), server) != all.end();
 }
 
-std::string known_servers::name_of(const endpoint& server) const {
-    const auto host = host_of(server);
-    return host ? name(*host) : server.address().to_string();
+std::vector<std::string> known_servers::names_of(const endpoint& server) const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < size(); ++i) {
+        const std::vector<endpoint> those = servers(i);
+        if (std::find(those.begin(), those.end(), server) != those.end())
+            names.push_back(name(i));
+    }
+    if (names.empty())
+        names.push_back(server.address().to_string());
+    return names;
 }
 
 }  // namespace corozk::detail

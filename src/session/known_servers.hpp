@@ -65,10 +65,10 @@ public:
     std::vector<endpoint> servers_of(const host& h) const;
 
     /// Whether it is a server of one of the hosts.
-    bool knows(const endpoint& server) const { return host_of(server).has_value(); }
+    bool knows(const endpoint& server) const;
 
-    /// The name in the host list of a known server; the first one if it has several.
-    std::string name_of(const endpoint& server) const;
+    /// The names that the host list has for a known server; its address if there is none.
+    std::vector<std::string> names_of(const endpoint& server) const;
 
 private:
     struct known_host {
@@ -78,8 +78,6 @@ private:
         addresses found;  ///< kept in case a look-up fails or takes long
     };
     using lookup = known_host::lookup_type;
-
-    std::optional<std::size_t> host_of(const endpoint& server) const;
 
     host_list hosts_;
     std::vector<known_host> known_;  ///< of each host

@@ -49,10 +49,10 @@ public:
     bool read_only() const noexcept { return is(handle_state::read_only); }
 
     /// Starts to connect.
-    void connect(const boost::asio::ip::tcp::endpoint& server, const std::string& name) {
+    void connect(const boost::asio::ip::tcp::endpoint& server, const server_names& names) {
         given_up_.clear();
         server_ = server.address().to_string() + ":" + std::to_string(server.port());
-        relay_->connect(server, name);
+        relay_->connect(server, names);
     }
 
     /// Reads what has arrived.

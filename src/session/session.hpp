@@ -121,7 +121,7 @@ private:
     error_code unusable_options();
     void advance();
     void look_up(std::size_t host);
-    void attempt(const connector::endpoint& server, const std::string& name);
+    void attempt(const connector::endpoint& server);
     void stop_connecting() noexcept;
     void reconnect();
     void established();

@@ -210,7 +210,10 @@ void conversation::connected(jute_reader in, reception& result) {
     } else if (in.failed() || password.size() != password_size || read_only.size() > 1) {
         refuse_response(result, "it is malformed");
     } else if (expired && !read_only.empty() && read_only.front() != 0) {
-        refuse_response(result, "without a quorum it cannot know that a session has expired");
+        // Nor can it know that the session has expired.
+        result.what = reception::kind::refused;
+        result.given_up = true;
+        result.problem = "it has no quorum, and does not know the session";
     } else if (session == 0 && !expired) {
         refuse_response(result, "no session");
     } else if (timeout <= 0 && !expired) {

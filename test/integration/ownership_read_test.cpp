@@ -70,6 +70,7 @@ lagging_ensemble& the_ensemble() {
 client_options patient_options(std::string hosts) {
     client_options options = options_for(std::move(hosts));
     options.session_timeout = 60s;
+    options.close_timeout = 60s;
     return options;
 }
 

@@ -136,7 +136,7 @@ TEST_CASE("sasl: settings that cannot work are refused in words") {
     problem([](client_options& o) { o.sasl->password_file = "/none/such"; },
             "\"/none/such\": No such file");
     problem([&](client_options& o) { o.sasl->password_file = folder.path().string(); },
-            "Is a directory");
+            "it is a directory");
     problem([](client_options&) {}, "is empty");
     problem([](client_options& o) { o.sasl->password_file.clear(); }, "needs user and");
     problem([](client_options& o) { o.sasl->user.clear(); }, "needs user and");
@@ -151,9 +151,30 @@ TEST_CASE("sasl: a server without it is told from one that refuses the password"
     std::ofstream(password) << "the secret of ann";
     client_options options = options_for(plain.hosts());
     options.sasl = sasl_options("ann", password);
+    options.connect_timeout = 1s;
     refusal r = refused(options);
     CHECK(r.ec == zk_errc::auth_failed);
     CHECK_THAT(r.log, Contains("probably no SASL configured"));
+}
+
+TEST_CASE("sasl: a server without it does not keep the client from the others") {
+    server plain(recipe_server_options());
+    sasl_server secure;
+    client_options options = secure.options("ann", "ann");
+    // Half of the clients would be sent to either first.
+    for (int i = 0; i < 8; ++i) {
+        options.hosts = plain.hosts() + "," + secure.instance.hosts();
+        auto body = [&](client& zk) -> awaitable<void> { co_await zk.exists("/"); };
+        with_client(options, body, 60s);
+    }
+}
+
+TEST_CASE("sasl: without credentials for the first mechanism the next one is used") {
+    sasl_server secure;
+    client_options options = secure.options("ann", "ann");
+    options.sasl->mechanisms = GENERATE("GSSAPI DIGEST-MD5", "DIGEST-MD5 GSSAPI");
+    auto body = [&](client& zk) -> awaitable<void> { co_await zk.exists("/"); };
+    with_client(options, body, 60s);
 }
 
 TEST_CASE("sasl: a server that goes on where the mechanism has ended has authenticated nobody") {

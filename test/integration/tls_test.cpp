@@ -15,11 +15,14 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <openssl/ssl.h>
 #include <string>
+#include <unistd.h>
 
 namespace corozk::testing::tls_test {
 
@@ -184,6 +187,42 @@ TEST_CASE("tls: certificates as texts, a locked key, a context of the user's, na
     tls_options named = made().client();
     named.server_name = "localhost";
     works(named, "127.0.0.1");
+}
+
+TEST_CASE("tls: the certificate may be for any name that the list has for the server") {
+    secure_server secure("named", "none");
+    const bool first = GENERATE(true, false);
+    client_options options = secure.options(made().trusting("ca.pem"), "localhost");
+    const std::string alias = secure.at("127.0.0.1");
+    options.hosts = first ? options.hosts + "," + alias : alias + "," + options.hosts;
+    auto body = [&](client& zk) -> awaitable<void> {
+        co_await zk.exists("/");
+        secure.instance.restart();
+        co_await zk.exists("/");
+        CHECK(zk.status().generation == 1);
+    };
+    with_client(options, body, 60s);
+}
+
+TEST_CASE("tls: a name that Java's TLS does not take is not sent to the server") {
+    secure_server secure("underscored", "none");
+    client_options options = secure.options(made().trusting("ca.pem"));
+    options.tls->server_name = "zk_1";
+    auto body = [&](client& zk) -> awaitable<void> { co_await zk.exists("/"); };
+    with_client(options, body, 60s);
+}
+
+TEST_CASE("tls: a key may come out of a pipe, which can be read once") {
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0);
+    const std::string key = made().text("client.key");
+    REQUIRE(::write(ends[1], key.data(), key.size()) == static_cast<ssize_t>(key.size()));
+    ::close(ends[1]);
+    client_options options = usual_server().options(made().client());
+    options.tls->key_file = "/dev/fd/" + std::to_string(ends[0]);
+    auto body = [&](client& zk) -> awaitable<void> { co_await zk.exists("/"); };
+    with_client(options, body, 60s);
+    ::close(ends[0]);
 }
 
 TEST_CASE("tls: a server that does not ask for a certificate") {
@@ -623,6 +662,8 @@ TEST_CASE("tls: settings that cannot be used are refused before anything is sent
     CHECK_THAT(problem([](tls_options& o) { o.ca_file = "/none"; }),
                Contains("cannot read ca_file \"/none\": No such file"));
     CHECK_THAT(problem([](tls_options& o) { o.ca_file = "/"; }), Contains("it is a directory"));
+    CHECK_THAT(problem([](tls_options& o) { o.server_name = ".example"; }),
+               Contains("server_name must be"));
     CHECK_THAT(problem([](tls_options& o) { o.ca_file = made().file("server.p12"); }),
                Contains("is not PEM"));
     CHECK_THAT(problem([](tls_options& o) { o.key_file.clear(); }), Contains("its key"));

@@ -108,7 +108,7 @@ TEST_CASE("closing: the deadline ends each step") {
     SECTION("draining, without a connection any more") {
         CHECK(c.next(connection(false, false), start + 999ms) == action::wait);
     }
-    CHECK(c.next(connection(true, true), start + 1s) == action::finish);
+    CHECK(c.next(connection(c.parting(), true), start + 1s) == action::finish);
     CHECK(c.result() == expires);
 }
 

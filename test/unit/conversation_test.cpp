@@ -162,8 +162,10 @@ TEST_CASE("conversation: responses to connect requests") {
     CHECK(asked_for(5, connect_response(0, 0)).what == kind::session);  // the session has expired
     CHECK(asked_for(5, connect_response(6)).what == kind::session);     // it is another
     CHECK(asked_for(5, connect_response(5, 10'000, true)).what == kind::session);
-    // Only a quorum knows that.
-    CHECK(asked_for(5, connect_response(0, 0, true)).what == kind::refused);
+    // Only a quorum knows that: such a server is no liar.
+    const reception unknown = asked_for(5, connect_response(0, 0, true));
+    CHECK(unknown.what == kind::refused);
+    CHECK(unknown.given_up);
 
     auto with = [&](std::size_t at, std::string bytes) {
         return std::string(whole).replace(4 + at, bytes.size(), bytes);

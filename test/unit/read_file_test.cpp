@@ -56,6 +56,15 @@ TEST_CASE("read_file: why it cannot be read") {
     CHECK(problem == "it is a directory");
 }
 
+TEST_CASE("read_file: a pipe without a writer blocks for a moment only") {
+    temporary_directory folder;
+    const std::string path = (folder.path() / "pipe").string();
+    REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+    std::string problem;
+    CHECK(read_file(path, problem) == "");
+    CHECK(problem == "it is a pipe into which nothing was written in time");
+}
+
 TEST_CASE("read_file: a program that is started meanwhile does not inherit the descriptor") {
     temporary_directory folder;
     const std::string path = (folder.path() / "secret").string();

@@ -276,7 +276,7 @@ public:
 
     ~model_relay() override { model_relay::close(); }
 
-    void connect(const endpoint& server, const std::string&) override {
+    void connect(const endpoint& server, const server_names&) override {
         close();
         seen_before_ = last_zxid_;
         address_ = server.address().to_string() + ":" + std::to_string(server.port());
@@ -398,8 +398,7 @@ public:
     void begin_session() noexcept override { last_zxid_ = seen_before_ = 0; }
     std::int64_t last_zxid() const noexcept override { return seen_before_; }
     const server_abilities& abilities() const noexcept override { return abilities_; }
-    bool unauthenticated() const noexcept override { return false; }
-    bool denied() const noexcept override { return false; }
+    sasl_failure authentication_failure() const noexcept override { return sasl_failure::none; }
     const std::string& problem() const noexcept override { return problem_; }
     byte_counts bytes() const noexcept override { return {}; }
     void leave_to_parent() noexcept override {}
