@@ -144,6 +144,37 @@ TEST_CASE("double barrier: who comes late waits for the next round, or is told")
     });
 }
 
+TEST_CASE("double barrier: all who do not want to wait are told, however few are inside") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        constexpr std::uint32_t size = 4;
+        std::deque<double_barrier> gates;
+        std::deque<pending_result<>> entered(size), left(size - 1), told(3);
+        for (std::uint32_t i = 0; i < size; ++i)
+            gates.emplace_back(zk, path, size);
+        for (std::uint32_t i = 0; i < size; ++i)
+            gates[i].enter(entered[i].handler());
+        for (auto& e : entered)
+            CHECK(!co_await finished(e));
+        for (std::uint32_t i = 1; i < size; ++i)
+            gates[i].leave(left[i - 1].handler());
+        co_await eventually_async([&] { return observer().children(path).size() == 1; });
+
+        client other = co_await one_more_client();
+        double_barrier_options options;
+        options.wait_for_next_round = false;
+        std::deque<double_barrier> impatient;
+        for (auto& t : told)
+            impatient.emplace_back(other, path, size, options).enter(t.handler());
+        for (auto& t : told)
+            CHECK(co_await finished(t) == errc::would_block);
+        CHECK(observer().children(path).size() == 1);
+        co_await gates[0].leave();
+        for (auto& l : left)
+            CHECK(!co_await finished(l));
+        co_await other.close();
+    });
+}
+
 TEST_CASE("double barrier: a member that gives up is not counted") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         client other = co_await one_more_client();

@@ -425,6 +425,51 @@ TEST_CASE("double barrier: members whose numbers are used up leave, and those wh
     CHECK(p.asked().empty());
 }
 
+TEST_CASE("double barrier: one that does not want to wait learns of a round without it") {
+    scripted_port p;
+    recipe_core owner(p);
+    auto room = std::make_shared<barrier_room>(p, "/b", 3);
+    auto seat = std::make_shared<barrier_seat>(room->wake());
+    std::optional<error_code> entered;
+    any_handler<void(error_code)> handler = [&entered](error_code ec) { entered = ec; };
+    seat->call = std::make_unique<waiting_call<>>(owner, std::move(handler), room->wake());
+    seat->refuse_to_wait = true;
+    room->add(seat);
+    REQUIRE(p.asked().starts_with("create /b/"));
+    const std::string node = p.front().path + "0000000003";
+    p.front().answer = node;
+    p.answer();
+    auto read = [&](const char* record, std::int32_t children) {
+        REQUIRE(p.asked() == "get /b");
+        p.front().answer = record;
+        p.front().record.num_children = children;
+        p.answer();
+    };
+    auto list = [&](const std::string& other) {
+        REQUIRE(p.asked() == "children /b");
+        p.front().names.push_back(other);
+        p.front().names.push_back(node.substr(3));
+        p.front().record.num_children = 2;
+        p.answer();
+    };
+    read("", 2);
+    list(name_of(0));
+    REQUIRE(p.asked() == "get " + node);
+    p.answer();
+    CHECK(p.asked().empty());
+    CHECK_FALSE(entered);
+    // A round has started, and all of its members but one have left.
+    p.set_state(session_state::connected, 1);
+    const char* record = "round=1 size=3 last=2";
+    read(record, 2);
+    read(record, 2);
+    list(name_of(0));
+    REQUIRE(p.asked() == "erase " + node);
+    p.answer();
+    CHECK(entered == make_error_code(errc::would_block));
+    CHECK(p.asked().empty());
+}
+
 TEST_CASE("double barrier: at a server without a quorum a node stays, and is deleted later") {
     scripted_port p;
     recipe_core owner(p);

@@ -106,19 +106,24 @@ bool barrier_room::decide_leaving(const std::optional<barrier_view>& view) {
 task<bool> barrier_room::decide_waiting(const std::optional<barrier_view>& view,
                                         const stat& parent) {
     bool waiting = false;
+    bool impatient = false;
+    const bool in_progress = view && !view->inside.empty();
     for (const seat_ptr& s : seats_) {
         if (s->phase != phase::entering || s->node.empty() || s->call->over())
             continue;
         waiting = true;
-        if (view && s->refuse_to_wait && !view->inside.empty()) {
+        impatient = impatient || s->refuse_to_wait;
+        if (in_progress && s->refuse_to_wait)
             withdraw(*s, errc::would_block);
-            co_return true;
-        }
     }
     if (!waiting)
         co_return false;
+    if (in_progress && impatient)
+        co_return true;
     if (!view) {
-        if (static_cast<std::uint32_t>(parent.num_children) >= size_ || sequence_spent(parent)) {
+        // Of a round in progress there may be a single member left.
+        if (impatient || static_cast<std::uint32_t>(parent.num_children) >= size_ ||
+            sequence_spent(parent)) {
             list_next_ = true;
             co_return true;
         }
