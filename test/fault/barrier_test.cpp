@@ -156,6 +156,49 @@ TEST_CASE("barrier: bound to a session that the server ends later than the clien
     run_to_idle(context);
 }
 
+TEST_CASE("barrier: set again while the server still has the session in which it was set") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        barrier_options options;
+        options.bound_to_session = true;
+        barrier b(zk, path, options);
+        bool set = co_await b.set();
+        CHECK(set);
+        // As if an earlier session had set it.
+        const std::string guid = observer().data(path);
+        raw_session earlier(shared_server().port());
+        observer().erase(path);
+        earlier.create(path, guid, node_kind::ephemeral);
+        set = co_await b.set();
+        CHECK(set);
+        CHECK(observer().stat(path)->ephemeral_owner == zk.session_id());
+        set = co_await b.set();
+        CHECK_FALSE(set);
+        earlier.close();
+        CHECK(observer().exists(path));
+    });
+}
+
+TEST_CASE("barrier: a node that another object has set stays, even if it cannot be read") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        barrier_options options;
+        options.bound_to_session = true;
+        barrier b(zk, path, options);
+        barrier theirs(other, path, options);
+        bool set = co_await theirs.set();
+        CHECK(set);
+        set = co_await b.set();
+        CHECK_FALSE(set);
+        CHECK(observer().stat(path)->ephemeral_owner == other.session_id());
+        co_await other.close();
+        std::vector<acl_entry> unreadable(1);
+        unreadable.front().permissions = 30;
+        observer().plant(path, "theirs", node_kind::persistent, unreadable);
+        set = co_await b.set();
+        CHECK_FALSE(set);
+    });
+}
+
 TEST_CASE("barrier: its node of an earlier session is replaced, whatever happens to the requests") {
     std::uint64_t requests = 0;
     replace_after_doubt([](replacement&) {},

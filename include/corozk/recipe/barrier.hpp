@@ -53,10 +53,11 @@ public:
     barrier() noexcept = default;
 
     /**
-     * @brief Sets the barrier. Missing parents are created.
+     * @brief Sets the barrier. Missing parents are created. One that this object has set in an
+     *        earlier session, which the server has not ended yet, is bound to the current session.
      *
-     * @completes `void(error_code, bool)`: true if this call has set it, also if the response was
-     * lost; false if it was already set.
+     * @completes `void(error_code, bool)`: true if this call has set it or bound it to the current
+     * session, also if the response was lost; false if it was already set.
      *
      * @errors `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::not_read_only`, `errc::closed`. Waits
      * through outages and session loss; limit it by Asio's means.

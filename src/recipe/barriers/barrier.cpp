@@ -5,7 +5,6 @@
 #include "driver/port.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
-#include "recipe/barriers/barrier_rule.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
@@ -14,12 +13,28 @@ namespace corozk {
 
 namespace detail {
 
+// The barrier is closed while its node exists.
+//
+// Invariants:
+//   * A waiter proceeds only after a response "no node"; events, reconnects and new sessions merely
+//     cause another read.
+//   * A barrier that was set before the call of `wait` is seen at any server: the first read
+//     follows a sync.
+//   * A `set` whose response was lost recognises its node by the guid in it.
+//   * A node that ends with an earlier session, and was created by the same object (the first half of
+//     the guid), is replaced by one of the current session.
+//   * A `remove` whose response was lost deletes only the node it read before (czxid), not a
+//     barrier that has been set since (`erase_one` in toolkit/background_deleter).
+
 class barrier_impl final : public recipe_core {
 public:
     barrier_impl(port& p, std::string path, barrier_options options_)
-        : recipe_core(p, "barrier", std::move(path)), options(std::move(options_)) {}
+        : recipe_core(p, "barrier", std::move(path)),
+          options(std::move(options_)),
+          setter(p.new_guid().substr(0, 16)) {}
 
     const barrier_options options;
+    const std::string setter;  ///< the first half of its guids
 };
 
 namespace {
@@ -51,15 +66,9 @@ task<> wait_driver(std::shared_ptr<barrier_impl> self,
         if (look.sent_in != 0 && look.sent_in != generation)
             continue;  // in a later session, which began meanwhile
         synced_in = generation;
-        switch (decide_barrier_wait(ec)) {
-            case barrier_step::proceed:
-                call.complete(error_code());
-                co_return;
-            case barrier_step::fail:
-                call.fail(ec);
-                co_return;
-            case barrier_step::wait:
-                break;
+        if (ec) {
+            call.complete(ec == zk_errc::no_node ? error_code() : ec);
+            co_return;
         }
         if (!call.over())
             co_await wake.wait();
@@ -74,7 +83,7 @@ task<error_code> look_once(barrier_impl& self, bool& is_set) {
     co_return ec == zk_errc::no_node ? error_code() : ec;
 }
 
-/// Replaces a node of an earlier session of this client, which the server has not ended yet, by one
+/// Replaces a node of this object, of an earlier session, which the server has not ended yet, by one
 /// of the current session. In one transaction, so that nobody sees the barrier removed.
 task<error_code> replace_node(barrier_impl& self, std::string guid, std::int32_t version) {
     const create_options bound{.mode = create_mode::ephemeral, .acl = &self.options.acl};
@@ -88,28 +97,32 @@ task<> set_driver(std::shared_ptr<barrier_impl> self, any_handler<void(error_cod
     port& p = self->get_port();
     signal wake(p);
     waiting_call<bool> call(*self, std::move(handler), wake);
-    const std::string guid = p.new_guid();
+    const bool bound = self->options.bound_to_session;
+    const std::string guid = self->setter + p.new_guid().substr(self->setter.size());
     retry attempts(p);
     while (!call.over()) {
         request create(p, op_code::create, self->path());
         create.only_for(&call.users_call());
         create.data = guid;
         create.entries = self->options.acl;
-        if (self->options.bound_to_session)
+        if (bound)
             create.mode = create_mode::ephemeral;
         error_code ec = co_await create_with_parents(p, create);
-        if (ec == zk_errc::node_exists && attempts.doubtful()) {
+        if (ec == zk_errc::node_exists && (bound || attempts.doubtful())) {
             request look(p, op_code::get, self->path());
             ec = co_await read_forward(p, look);
             if (retry(p).again(ec) || ec == zk_errc::no_node)
                 continue;
-            const bool ours = !ec && look.answer == guid;
-            if (ours && self->options.bound_to_session &&
+            if (ec == zk_errc::no_auth && !attempts.doubtful())
+                ec = error_code();  // another's
+            bool ours = look.answer == guid;
+            if (bound && look.answer.starts_with(self->setter) &&
                 look.record.ephemeral_owner != p.status().session_id) {
                 ec = co_await replace_node(*self, guid, look.record.version);
                 const bool again = co_await again_with_quorum(p, attempts, ec);
                 if (again || ec == zk_errc::no_node || ec == zk_errc::bad_version)
                     continue;
+                ours = true;
             }
             call.complete(ec, ours && !ec);
         } else {
