@@ -373,6 +373,27 @@ TEST_CASE("cache: pauses in which nobody asks do not delay a state further") {
     CHECK(told == 51);
 }
 
+TEST_CASE("cache: a state that was read without next is not the first one of a later burst") {
+    using std::chrono::milliseconds;
+    cache_options options;
+    options.settle = milliseconds(100);
+    fixture f(any_depth, false, options);
+    f.start();
+    f.serve();
+    f.advance(milliseconds(1'100));
+    std::uint64_t told = 0;
+    f.next(f.state().revision, told);
+    for (int i = 0; i < 3; ++i) {
+        f.set(nth(1), std::to_string(i));
+        f.advance(milliseconds(0));
+        f.serve();
+        CHECK(told == 0);
+        f.advance(milliseconds(20));
+    }
+    f.advance(milliseconds(80));
+    CHECK(told == 4);
+}
+
 TEST_CASE("cache: without data no data is read") {
     using std::chrono::milliseconds;
     cache_options options;

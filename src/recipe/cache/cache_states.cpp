@@ -42,6 +42,8 @@ bool cache_states::add(call_type call) {
         call.complete(latest_);
         return false;
     }
+    if (call.seen == latest_.revision && settled())
+        reported_ = true;  // through `current`, and to all that wait
     sweep_(calls_, [](const call_type& c) { return !c.waiting(); });
     calls_.push_back(std::move(call));
     return true;
