@@ -19,6 +19,8 @@ document.title.includes("corozk") && document.querySelector("h1, .title") != nul
 [...document.querySelectorAll("#nav-tree a")].some(a => a.textContent == "Guides")
 (e => e != null && setTimeout(() => e.click()) > 0)([...document.querySelectorAll("a")].find(a => a.textContent == "Search the text"))
 document.getElementById("words") != null
+(w => { w.left = true; location.hash = "#100%"; return setTimeout(() => location.reload()) > 0; })(window)
+window.left == undefined && document.readyState == "complete" && document.getElementById("words") != null
 (e => { e.value = "response lost UNKNOWN outcomes"; e.dispatchEvent(new Event("input")); return true; })(document.getElementById("words"))
 document.querySelectorAll("#found a").length > 0 && document.querySelectorAll("#found a").length < 20
 document.querySelector("#found a").textContent == "Unknown outcomes - Sessions and failures"
