@@ -41,9 +41,12 @@ awaitable<void> deploy(std::string hosts, std::string host, restarts& count) {
 
     corozk::semaphore turns(zk, "/deploy/web/turns", 2, corozk::semaphore_options(host));
     corozk::barrier halt(zk, "/deploy/web/halt");
-    auto turn = co_await turns.acquire(1);
-    bool halted = co_await halt.is_set();
-    if (!halted) {
+    auto update = [&](corozk::ownership&) -> awaitable<void> {
+        bool halted = co_await halt.is_set();
+        if (halted) {
+            std::cout << host << " keeps the old version\n";
+            co_return;
+        }
         self.enabled = false;  // no new requests
         co_await services.update(self);
         bool healthy = co_await restart(host, count);
@@ -54,15 +57,15 @@ awaitable<void> deploy(std::string hosts, std::string host, restarts& count) {
             co_await halt.set();
         }
         std::cout << host << (healthy ? " has the new version\n" : " is sick: halt\n");
-    } else {
-        std::cout << host << " keeps the old version\n";
-    }
-    co_await turn.release();
+    };
+    co_await turns.run(1, update);  // cancels it if the turn is lost
     co_await zk.close();
 }
 
 awaitable<void> work(std::string hosts) {
     using namespace boost::asio::experimental::awaitable_operators;
+    auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
+    co_await erase_leftovers(zk, "/deploy");
     restarts count;
     auto first = deploy(hosts, "web-1", count) && deploy(hosts, "web-2", count);
     auto second = deploy(hosts, "web-3", count) && deploy(hosts, "web-4", count);
@@ -71,6 +74,9 @@ awaitable<void> work(std::string hosts) {
     co_await deploy(hosts, "web-5", count);
     if (count.most > 2 || count.all > 4)
         throw std::runtime_error("too many restarts");
+    if (count.all == 0)
+        throw std::runtime_error("no restart");
+    co_await zk.close();
 }
 
 int main(int argc, char** argv) {

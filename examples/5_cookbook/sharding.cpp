@@ -1,89 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shards that are distributed over the workers that are there: each worker computes its own from the
-// members of the group, and few shards move when one comes or goes.
+// Shards that are divided among the workers that are there. How far the work on a shard has come is
+// stored by its owner alone, and the next owner continues from there.
 //
 //   sharding 127.0.0.1:2181
 #include "../2_recipes/program.hpp"
-#include <corozk.hpp>
+#include <corozk/recipe/partitioner.hpp>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 
-#include <cstdint>
 #include <map>
-#include <set>
 #include <stdexcept>
-#include <string_view>
+#include <vector>
 
-using boost::asio::as_tuple;
 using boost::asio::awaitable;
-using boost::asio::use_awaitable;
-using namespace std::chrono_literals;
 
-using names = std::set<std::string>;
+const std::vector<std::string> shards{"0", "1", "2", "3", "4", "5"};
 
-/// Rendezvous hashing: the member with the highest hash has the shard. All compute the same (FNV-1a).
-std::uint64_t weight(int shard, std::string_view member) {
-    std::uint64_t hash = 14695981039346656037U;
-    for (char c : std::to_string(shard) + "/" + std::string(member))
-        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-    return hash ^ (hash >> 29);
+corozk::partitioner_options soon() {
+    corozk::partitioner_options options;
+    options.settle_time = std::chrono::milliseconds(50);  // for an example that ends soon
+    return options;
 }
-
-std::string owner_of(int shard, const names& members) {
-    std::string best;
-    for (const std::string& member : members) {
-        if (best.empty() || weight(shard, member) > weight(shard, best))
-            best = member;
-    }
-    return best;
-}
-
-constexpr int shards = 12;
 
 /// One process.
 class worker {
 public:
     worker(corozk::client zk, std::string name)
-        : zk_(std::move(zk)), name_(std::move(name)), group_(zk_, "/shards/workers") {}
+        : zk_(std::move(zk)), name_(std::move(name)), group_(zk_, "/shards", shards, soon()) {}
 
     awaitable<void> join() { co_await group_.join(name_); }
 
-    /// Follows the group; a worker that does more than show how ends with its process.
-    awaitable<void> run_until(names expected) {
-        for (;;) {
-            bool complete = co_await rebalance();
-            if (complete && members_ == expected)
-                co_return;
-            if (complete)
-                co_await group_.next_change();
+    /// Takes part until it has so many shards; a worker that does more than show how does so forever.
+    awaitable<void> run_until(std::size_t count) {
+        while (held_.size() != count) {
+            auto change = co_await group_.next();
+            for (const auto& shard : change.lost)
+                held_.erase(shard);
+            for (const auto& shard : change.to_release)
+                held_.erase(shard);  // releases it: another worker waits for it
+            for (auto& grant : change.gained)
+                held_.emplace(grant.resource, std::move(grant.held));
         }
+        std::cout << name_ << " has";
+        for (const auto& [shard, own] : held_)
+            std::cout << ' ' << shard;
+        std::cout << '\n';
     }
 
-    /// Gives up the shards that are another's now, then takes over its own. @return whether it has all
-    awaitable<bool> rebalance() {
-        auto present = co_await group_.members();
-        members_.clear();
-        for (const auto& member : present)
-            members_.insert(member.name);
-        std::erase_if(held_, [this](auto& one) {
-            return owner_of(one.first, members_) != name_ || !one.second.valid();
-        });
-        bool complete = true;
-        for (int shard = 0; shard < shards; ++shard) {
-            if (owner_of(shard, members_) != name_ || held_.contains(shard))
-                continue;
-            // Others may still see another group: a shard has one owner nevertheless.
-            corozk::lock lock(zk_, "/shards/locks/" + std::to_string(shard));
-            auto [ec, own] = co_await lock.acquire_for(100ms, as_tuple(use_awaitable));
-            if (!ec)
-                held_[shard] = std::move(own);
-            else if (ec == corozk::errc::deadline_exceeded)
-                complete = false;
-            else
-                throw corozk::error(ec, "shard", lock.path());
+    /// One step of the work on each of its shards.
+    awaitable<void> work() {
+        for (auto& [shard, own] : held_) {
+            const std::string offset = "/offsets/" + shard;
+            auto last = co_await own.read(offset);
+            corozk::transaction step;
+            step.set(offset, std::to_string(std::stoi(last.data) + 1), last.stat.version);
+            co_await own.commit(step);  // rejected if it does not own the shard any more
         }
-        co_return complete;
     }
 
     awaitable<void> stop() {
@@ -91,45 +63,41 @@ public:
         co_await zk_.close();
     }
 
-    const std::map<int, corozk::ownership>& held() const { return held_; }
-    const std::string& name() const { return name_; }
-
 private:
     corozk::client zk_;
     std::string name_;
-    corozk::membership group_;
-    names members_;
-    std::map<int, corozk::ownership> held_;
+    corozk::partitioner group_;
+    std::map<std::string, corozk::ownership> held_;
 };
-
-void print(const worker& w) {
-    std::cout << w.name() << " has";
-    for (const auto& [shard, held] : w.held())
-        std::cout << ' ' << shard;
-    std::cout << '\n';
-}
 
 awaitable<void> work(std::string hosts) {
     using namespace boost::asio::experimental::awaitable_operators;
     corozk::client_options options(hosts);
+    auto zk = co_await corozk::client::connect(options);
+    co_await erase_leftovers(zk, "/shards");
+    co_await erase_leftovers(zk, "/offsets");
+    co_await zk.ensure_path("/offsets");
+    for (const auto& shard : shards)
+        co_await zk.create("/offsets/" + shard, "0");
+
     worker anna(co_await corozk::client::connect(options), "anna");
     worker berta(co_await corozk::client::connect(options), "berta");
-    names both{"anna", "berta"};
-    co_await (anna.join() && berta.join());
-    co_await (anna.run_until(both) && berta.run_until(both));
-    print(anna);
-    print(berta);
-    if (anna.held().size() + berta.held().size() != shards)
-        throw std::runtime_error("not each shard once");
-
-    std::size_t before = berta.held().size();
+    co_await anna.join();
+    co_await anna.run_until(6);
+    co_await berta.join();
+    co_await (anna.run_until(3) && berta.run_until(3));
+    co_await (anna.work() && berta.work());
     co_await anna.stop();  // or its process dies
-    names rest{"berta"};
-    co_await berta.run_until(rest);
-    print(berta);
-    if (before == 0 || before == shards || berta.held().size() != shards)
-        throw std::runtime_error("not all shards are berta's");
+    co_await berta.run_until(6);
+    co_await berta.work();
     co_await berta.stop();
+
+    for (const auto& shard : shards) {
+        auto last = co_await zk.get("/offsets/" + shard);
+        if (last.data != "2")
+            throw std::runtime_error("not two steps of shard " + shard);
+    }
+    co_await zk.close();
 }
 
 int main(int argc, char** argv) {

@@ -13,7 +13,13 @@
 
 using boost::asio::awaitable;
 
-/// Numbers invoices: no number twice, none left out.
+/// Whether another term may succeed after this error.
+bool is_passing(const corozk::error_code& ec) {
+    return corozk::is_recoverable(ec) || ec == corozk::errc::ownership_lost ||
+           ec == corozk::zk_errc::session_expired;
+}
+
+/// Numbers invoices: no number twice.
 awaitable<void> host(std::string hosts, std::string name) {
     auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
     corozk::election election(zk, "/billing/leader", corozk::election_options(name));
@@ -30,8 +36,19 @@ awaitable<void> host(std::string hosts, std::string name) {
             co_await pause.async_wait(boost::asio::use_awaitable);
         }
     };
-    // Cancels the body if the leadership is lost, and campaigns again, in a new session if needed.
-    co_await election.run(serve);
+    for (bool served = false; !served;) {
+        try {
+            // If the leadership is lost: cancels the body and campaigns again, in a new session if
+            // needed.
+            co_await election.run(serve);
+            served = true;
+        } catch (const corozk::error& e) {
+            // An error of the body ends `run`.
+            if (!is_passing(e.code()))
+                throw;
+            std::cerr << name << ": " << e.what() << '\n';
+        }
+    }
     co_await zk.close();  // the next one takes over
 }
 
