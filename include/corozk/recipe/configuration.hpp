@@ -68,8 +68,8 @@ public:
      *
      * @completes `void(error_code)`
      *
-     * @errors `errc::too_large`, `errc::bad_path`, `zk_errc::no_auth`, `errc::not_connected`;
-     * `errc::closed`: if a write was in flight, it may be applied; `zk_errc::connection_loss`: the
+     * @errors `errc::too_large`, `errc::bad_path`, `zk_errc::no_auth`, `errc::not_connected`,
+     * `zk_errc::not_read_only`; `errc::closed`: if a write was in flight, it may be applied; `zk_errc::connection_loss`: the
      * response was lost and others have written since, so that it is unknown whether the value was
      * written. It is not written again, except that a node which was created, and deleted by others
      * meanwhile, is created again.
@@ -162,7 +162,7 @@ public:
      * - `zk_errc::session_expired`, `errc::ownership_lost`: interrupted. Publish again.
      * - `zk_errc::connection_loss`: the session was lost in the last step; read what is published.
      * - `errc::foreign_data`: what is there was not published by this recipe.
-     * - `zk_errc::no_auth`, `errc::not_connected`, `errc::closed`.
+     * - `zk_errc::no_auth`, `errc::not_connected`, `zk_errc::not_read_only`, `errc::closed`.
      *
      * @cancellation All types: completes at once with `operation_aborted`; publishing is completed
      * in the background, so that cancellation never leaves an incomplete version.

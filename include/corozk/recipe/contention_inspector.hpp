@@ -34,8 +34,8 @@ public:
     contention_inspector() noexcept = default;
 
     /**
-     * @brief As `lock::contenders`. Interprets the nodes as each recipe would, and uses the one
-     *        that recognises most of them.
+     * @brief As `lock::contenders`, after a `sync` (`zk_errc::not_read_only`). Interprets the nodes
+     *        as each recipe would, and uses the one that recognises most of them.
      */
     template <class Token = default_token>
     auto contenders(Token&& token = Token{}) {

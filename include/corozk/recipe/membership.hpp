@@ -92,7 +92,7 @@ public:
      * @completes `void(error_code)`, after the node was created.
      *
      * @errors
-     * - `errc::busy`: the object is already a member, joining or leaving.
+     * - `errc::busy`: the object is already a member or joining, or leaving under this name.
      * - `errc::already_exists`: the name is taken (without `wait_for_predecessor`), or that of a
      *   node that belongs to no session.
      * - `errc::bad_path`: not a valid node name.

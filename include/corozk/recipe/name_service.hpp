@@ -102,8 +102,8 @@ public:
      * @errors `errc::already_exists` (see the options; also a parent of other names),
      * `errc::busy` (this object is unregistering it), `errc::bad_option` (an empty value),
      * `errc::bad_path`, `zk_errc::no_children_for_ephemerals` (a parent of the name is bound to a
-     * session), `zk_errc::no_auth`, `errc::closed`. Waits through outages and session loss; use the
-     * form with a time limit.
+     * session), `zk_errc::no_auth`, `zk_errc::not_read_only` (a persistent name), `errc::closed`.
+     * Waits through outages and session loss; use the form with a time limit.
      */
     template <class Token = default_token>
     auto register_name(std::string name,
@@ -165,8 +165,9 @@ public:
      * @completes `void(error_code)`
      *
      * @errors `zk_errc::no_node` (not registered), `zk_errc::not_empty` (it is a parent of other
-     * names), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`. Waits through outages and
-     * session loss; limit it by Asio's means.
+     * names), `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::not_read_only` (not one that this
+     * object has bound to its session), `errc::closed`. Waits through outages and session loss;
+     * limit it by Asio's means.
      */
     template <class Token = default_token>
     auto unregister(std::string name, Token&& token = Token{}) {

@@ -306,7 +306,8 @@ boost::asio::awaitable<Value> run_optimistic(attempt_commit all, Body body) {
  * - `zk_errc::node_exists`, `no_node`, `not_empty`, ...: a write is not possible, although all
  *   reads were true. Nothing was written; the same holds for all other errors but the first.
  * - `errc::deadline_exceeded`, `errc::too_large`, `errc::bad_path`, `errc::bad_option`,
- *   `errc::not_connected`, `errc::closed`, `zk_errc::no_auth`, and exceptions of the function.
+ *   `errc::not_connected`, `errc::closed`, `zk_errc::no_auth`, `zk_errc::not_read_only`, and
+ *   exceptions of the function.
  *
  * @par Cancellation of `run`
  * All types that the calling coroutine has enabled (by default only terminal): cancels the function

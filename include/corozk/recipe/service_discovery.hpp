@@ -85,6 +85,7 @@ public:
      *   not paired, the type is `dynamic_sequential`, or the format has no place for something.
      * - `errc::bad_path`: the name or the id is not a valid node name, such as the empty one.
      * - `boost::asio::error::operation_aborted`: a dynamic instance was unregistered meanwhile.
+     * - `zk_errc::not_read_only`: a static or permanent instance.
      * - `errc::too_large`, `zk_errc::no_auth`, `zk_errc::invalid_acl`, `errc::closed`.
      */
     template <class Token = default_token>
@@ -125,7 +126,7 @@ public:
      * @errors `errc::not_a_member` (a dynamic instance that this object has not registered),
      * `zk_errc::no_node` (another one that does not exist),
      * `boost::asio::error::operation_aborted` (a dynamic instance was unregistered meanwhile),
-     * `errc::bad_option`, `errc::bad_path`, `errc::too_large`, `zk_errc::no_auth`, `errc::closed`.
+     * `zk_errc::not_read_only` (a static or permanent one), `errc::bad_option`, `errc::bad_path`, `errc::too_large`, `zk_errc::no_auth`, `errc::closed`.
      * Waits through outages and session loss; limit it by Asio's means.
      */
     template <class Token = default_token>
@@ -147,7 +148,7 @@ public:
      * @completes `void(error_code)`, after its node was deleted or its session has ended.
      *
      * @errors `zk_errc::no_node` (not registered), `errc::bad_path`, `zk_errc::no_auth`,
-     * `errc::closed`. Waits through outages and session loss; limit it by Asio's means.
+     * `zk_errc::not_read_only` (not a dynamic one of this object), `errc::closed`. Waits through outages and session loss; limit it by Asio's means.
      */
     template <class Token = default_token>
     auto unregister(std::string service, std::string id, Token&& token = Token{}) {
