@@ -5,6 +5,7 @@
 #include "recipe/contention/limit.hpp"
 #include "recipe/contention/release_request.hpp"
 #include "recipe/locks/shared_lock_rule.hpp"
+#include "recipe/priority_lock/ranked_node.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/backoff.hpp"
 #include "scripted_port.hpp"
@@ -437,6 +438,190 @@ TEST_CASE("contention queue: to abandon what was granted changes nothing") {
     REQUIRE(p.asked() == "get " + node);
     p.answer(zk_errc::no_node);
     CHECK_FALSE(held.valid());
+}
+
+TEST_CASE("contention queue: what leaves without a quorum is deleted when there is one") {
+    scripted_queue q(detail::the_exclusive_rule);
+    scripted_port& p = q.p;
+    const bool announces = GENERATE(false, true);
+    const std::string remote = p.new_guid() + "-r-0000000005";
+    std::optional<error_code> result;
+    ownership held;
+    auto c = q.queue().enter(detail::acquire_request(), q.data, q.call(result, held));
+    const std::string node = q.create(1);
+    if (announces)
+        p.front().names.push_back(remote);
+    q.list(node);
+    REQUIRE(result == error_code());
+    p.set_state(session_state::read_only, 1);
+    std::optional<error_code> released;
+    c->release(detail::user_call<>(p, [&](error_code ec) { released = ec; }));
+    if (announces) {
+        REQUIRE(p.asked() == "commit " + node);
+        p.answer(zk_errc::not_read_only);
+    }
+    REQUIRE(p.asked() == "erase " + node);
+    p.answer(zk_errc::not_read_only);
+    CHECK_FALSE(released);
+    REQUIRE(p.asked().empty());
+    SECTION("it is deleted") {
+        p.set_state(session_state::connected, 1);
+        REQUIRE(p.asked() == "erase " + node);
+        p.answer();
+        CHECK(released == error_code());
+        // The next turn is announced as usual.
+        c = q.queue().enter(detail::acquire_request(), q.data, q.call(result, held));
+        const std::string next = q.create(2);
+        p.front().names.push_back(remote);
+        q.list(next);
+        c->release(detail::user_call<>(p, [](error_code) {}));
+        CHECK(p.asked() == "commit " + next);
+    }
+    SECTION("the session ends") {
+        p.set_state(session_state::lost, 1);
+        CHECK(released == make_error_code(zk_errc::session_expired));
+        CHECK(p.asked().empty());
+    }
+}
+
+TEST_CASE("contention queue: a waiter that gave up without a quorum is deleted when there is one") {
+    scripted_queue q(detail::the_exclusive_rule);
+    scripted_port& p = q.p;
+    std::optional<error_code> result;
+    ownership held;
+    q.queue().enter(detail::acquire_request(), q.data, q.call(result, held));
+    const std::string holder = q.create(1);
+    q.list(holder);
+    std::optional<error_code> cancelled;
+    ownership none;
+    auto waiter = q.queue().enter(detail::acquire_request(), q.data, q.call(cancelled, none));
+    const std::string node = q.create(2);
+    p.set_state(session_state::read_only, 1);
+    waiter->abandon(boost::asio::error::operation_aborted);
+    CHECK(cancelled == make_error_code(boost::asio::error::operation_aborted));
+    REQUIRE(p.asked() == "erase " + node);
+    p.answer(zk_errc::not_read_only);
+    REQUIRE(p.asked().empty());
+    p.set_state(session_state::connected, 1);
+    REQUIRE(p.asked() == "get " + holder);  // not watched so far
+    p.front().record.czxid = 10;
+    p.answer();
+    CHECK(p.asked() == "erase " + node);
+    CHECK(held.valid());
+}
+
+TEST_CASE("contention queue: in doubt, only a quorum says what became of a downgrade") {
+    scripted_queue q(detail::the_shared_rule);
+    scripted_port& p = q.p;
+    std::optional<error_code> result;
+    ownership held;
+    auto c =
+        q.queue().enter(detail::acquire_request(detail::write_kind), q.data, q.call(result, held));
+    const std::string write = q.create(1);
+    q.list(write);
+    REQUIRE(result == error_code());
+    std::optional<error_code> downgraded;
+    q.queue().convert(
+        c, detail::read_kind, detail::user_call<>(p, [&](error_code ec) { downgraded = ec; }));
+    auto try_once = [&](error_code ec) {
+        REQUIRE(p.asked() == "get " + write);
+        p.answer();
+        REQUIRE(p.asked().starts_with("commit"));
+        p.answer(ec);
+    };
+    SECTION("in doubt") {
+        try_once(zk_errc::connection_loss);
+        p.set_state(session_state::read_only, 1);
+        try_once(zk_errc::not_read_only);  // it lags behind
+        CHECK_FALSE(downgraded);
+        REQUIRE(p.asked().empty());
+        p.set_state(session_state::connected, 1);
+        REQUIRE(p.asked() == "get " + write);
+        p.answer(zk_errc::no_node);
+        std::string read;
+        for (const bool lost : {true, false}) {
+            REQUIRE(p.asked().starts_with("exists /l/"));
+            CHECK_FALSE(downgraded);
+            read = p.front().path;
+            p.front().record.czxid = 20;
+            p.answer(lost ? make_error_code(zk_errc::connection_loss) : error_code());
+        }
+        CHECK(downgraded == error_code());
+        CHECK(held.path() == read);
+        CHECK(held.fencing_token() == 10);
+    }
+    SECTION("not in doubt") {
+        p.set_state(session_state::read_only, 1);
+        try_once(zk_errc::not_read_only);
+        CHECK(downgraded == make_error_code(zk_errc::not_read_only));
+        CHECK(held.path() == write);
+    }
+    CHECK(held.valid());
+}
+
+TEST_CASE("contention queue: in doubt, only a quorum says whether a node was created") {
+    scripted_queue q(detail::the_exclusive_rule);
+    scripted_port& p = q.p;
+    std::optional<error_code> result;
+    ownership held;
+    q.queue().enter(detail::acquire_request(), q.data, q.call(result, held));
+    const std::string node = p.front().path + "0000000001";
+    p.front().sent_in = 1;
+    p.answer(zk_errc::connection_loss);
+    p.set_state(session_state::read_only, 1);
+    REQUIRE(p.asked() == "children /l");
+    p.answer();
+    for (const bool quorum : {false, true}) {
+        if (quorum)
+            p.set_state(session_state::connected, 1);
+        REQUIRE(p.asked() == "sync /l");
+        p.answer(quorum ? error_code() : make_error_code(zk_errc::not_read_only));
+        if (quorum)
+            p.front().names.push_back(node.substr(3));
+        REQUIRE(p.asked() == "children /l");
+        p.answer();
+        CHECK_FALSE(result);
+        if (!quorum)
+            REQUIRE(p.asked().empty());
+    }
+    REQUIRE(p.asked() == "exists " + node);
+    p.front().record.ephemeral_owner = p.status().session_id;
+    p.front().record.czxid = 10;
+    p.answer();
+    q.list(node);
+    CHECK(result == error_code());
+    CHECK(held.path() == node);
+}
+
+TEST_CASE("priority_lock: in doubt, only a quorum says whether a node was created") {
+    scripted_port p;
+    detail::contention_settings settings;
+    settings.parent = "/l";
+    detail::user_call<> call(p, [](error_code) {});
+    detail::ranked_node node(p, settings, 1);
+    auto make = [&] { return node.make(detail::acquire_request(), std::string(), call); };
+    driven creating(p, make());
+    REQUIRE(p.asked().starts_with("create /l/"));
+    const std::string path = p.front().path + "0000000001";
+    p.answer(zk_errc::connection_loss);
+    REQUIRE(creating.ended());
+    p.set_state(session_state::read_only, 1);
+    for (const bool quorum : {false, true}) {
+        driven looking(p, make());
+        REQUIRE(p.asked() == "sync /l");
+        p.answer(quorum ? error_code() : make_error_code(zk_errc::not_read_only));
+        REQUIRE(p.asked() == "children /l");
+        if (quorum)
+            p.front().names.push_back(path.substr(3));
+        p.answer();
+        CHECK(looking.ended() == quorum);
+        REQUIRE(p.asked().empty());
+        p.set_state(session_state::connected, 1);
+        REQUIRE(looking.ended());
+        CHECK(!looking.error());
+        CHECK(node.known() == quorum);
+    }
+    CHECK(node.path() == path);
 }
 
 TEST_CASE("limit: a change by another client after a lost answer stays") {

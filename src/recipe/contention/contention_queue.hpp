@@ -91,6 +91,7 @@ private:
     void handed_over(contender& from, operation& answer, std::span<const contender_ptr> to = {});
     void erase_attached(contender& c);
     void erased(contender& c, operation& answer);
+    task<> erase_with_quorum(contender_ptr c);
     void fail(contender& c, error_code reason);
     void remove(contender& c, bool deleted = false);
     void dismiss(contender& c);

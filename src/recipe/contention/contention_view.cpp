@@ -326,8 +326,9 @@ void contention_view::forget_remote() noexcept {
 }
 
 void contention_view::announcement_failed(const error_code& ec) noexcept {
-    // Otherwise the next one has left, the limit has changed, or there is no connection.
-    if (fault_of(ec) == fault::refused && ec != zk_errc::no_node && ec != zk_errc::bad_version)
+    // Otherwise the next one has left, the limit has changed, or there is no connection or quorum.
+    if (fault_of(ec) == fault::refused && ec != zk_errc::no_node && ec != zk_errc::bad_version &&
+        ec != zk_errc::not_read_only)
         announcement_.possible = false;  // not again for each release
 }
 

@@ -26,11 +26,13 @@ task<error_code> contention_queue::exchange_node(contender_ptr c,
                                                  std::string new_path,
                                                  std::int64_t& created) {
     std::string old_path = c->path();
-    bool perhaps_done = false;
+    retry attempts(port_, c->session);
     for (;;) {
         request old(port_, op_code::get, old_path, c->session);
         error_code ec = co_await old;
-        if (retry(port_, c->session).again(ec))
+        retry reading = attempts;  // it leaves no doubt
+        const bool read_again = co_await again_with_quorum(port_, reading, ec);
+        if (read_again)
             continue;
         if (!ec) {
             c->inspect(old);
@@ -39,23 +41,22 @@ task<error_code> contention_queue::exchange_node(contender_ptr c,
             steps.erase(old_path, old.record.version);
             request multi(port_, steps, c->session);
             ec = co_await multi;
-            retry attempt(port_, c->session);
-            const bool again = attempt.again(ec);
-            perhaps_done = perhaps_done || attempt.doubtful();
+            const bool again = co_await again_with_quorum(port_, attempts, ec);
             if (again || ec == zk_errc::bad_version)
                 continue;
         }
         // The new name is unique.
-        bool done = perhaps_done && (ec == zk_errc::node_exists || ec == zk_errc::no_node);
+        bool done = attempts.doubtful() && (ec == zk_errc::node_exists || ec == zk_errc::no_node);
         if (ec && !done)
             co_return ec;
+        break;
+    }
+    for (;;) {
         request look_at(port_, op_code::exists, new_path, c->session);
-        ec = co_await look_at;
-        perhaps_done = true;
-        if (retry(port_, c->session).again(ec))
-            continue;
+        error_code ec = co_await look_at;
         created = look_at.record.czxid;
-        co_return ec;
+        if (!attempts.again(ec))
+            co_return ec;
     }
 }
 

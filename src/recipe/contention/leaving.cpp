@@ -147,6 +147,8 @@ void contention_queue::erased(contender& c, operation& answer) {
         c.erase_unknown = c.erase_unknown || attempt.doubtful();
         return erase(c);
     }
+    if (result == zk_errc::not_read_only && attempt.possible())
+        return start_driver(erase_with_quorum(c.shared_from_this()));
     if (result == zk_errc::no_node) {
         view_.distrust_sequences();
         result = c.erase_unknown ? error_code() : make_error_code(errc::ownership_lost);
@@ -163,6 +165,13 @@ void contention_queue::erased(contender& c, operation& answer) {
     remove(c, !result);
     if (call)
         call->complete(result);
+}
+
+task<> contention_queue::erase_with_quorum(contender_ptr c) {
+    co_await quorum_back(port_);
+    if (c->state == stage::releasing)
+        erase(*c);
+    driver_ended();
 }
 
 /// The contender has no node, or none that can be deleted.

@@ -48,6 +48,8 @@ task<> contention_queue::recover(std::vector<contender_ptr> batch, std::uint64_t
     // The new server may lag behind the one that got the create: sync first.
     request listing(port_, op_code::children, settings_->parent, session);
     error_code ec = co_await behind_sync(port_, listing);
+    retry attempts(port_, session);
+    const bool again = co_await again_until_done(port_, attempts, ec);
     std::vector<std::pair<contender_ptr, std::unique_ptr<request>>> found;
     for (std::size_t i = 0; !ec && i < listing.names.size(); ++i) {
         auto name = settings_->names.parse(listing.names[i]);
@@ -61,7 +63,7 @@ task<> contention_queue::recover(std::vector<contender_ptr> batch, std::uint64_t
         lost.erase(at);
     }
     for (auto& [stem, c] : lost) {
-        if (retry(port_, session).again(ec))
+        if (again)
             creation_.still_unknown(*c);
         else
             not_created(*c, ec == zk_errc::no_node ? error_code() : ec);

@@ -48,7 +48,9 @@ task<error_code> ranked_node::create(acquire_request what, std::string data, con
 task<error_code> ranked_node::find() {
     request listing(port_, op_code::children, settings_.parent, generation_);
     error_code ec = co_await behind_sync(port_, listing);
-    if (retry(port_, generation_).again(ec))
+    retry attempts(port_, generation_);
+    const bool again = co_await again_until_done(port_, attempts, ec);
+    if (again)
         co_return error_code();
     perhaps_ = false;
     for (std::size_t i = 0; !ec && i < listing.names.size(); ++i) {
