@@ -6,6 +6,7 @@
 #include <corozk/recipe/membership.hpp>
 #include <corozk/recipe/partitioner.hpp>
 
+#include <atomic>
 #include <map>
 #include <string>
 #include <vector>
@@ -344,6 +345,45 @@ TEST_CASE("partitioner: a server without a quorum is not asked to change anythin
         held_map held;
         co_await reach(a, held, 4);
     });
+}
+
+TEST_CASE("partitioner: a decision that a server without a quorum refuses waits for the quorum") {
+    auto body = [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        two_members two(zk, other, path);
+        co_await two.a.join("A");
+        co_await reach(two.a, two.of_a, 4);
+        // Transactions become a sync, whose response becomes the refusal.
+        std::atomic<int> refused{0};
+        proxy.edit(direction::to_server, [](const frame_info& frame, std::string bytes) {
+            if (frame.op != testing::op_code::multi)
+                return bytes;
+            const std::string sync("\0\0\0\x09\0\0\0\x01/", 9);
+            return std::string("\0\0\0\x0d", 4) + bytes.substr(4, 4) + sync;
+        });
+        proxy.edit(direction::to_client, [&refused](const frame_info& frame, std::string bytes) {
+            if (frame.kind == frame_kind::connect)
+                bytes.back() = 1;
+            if (frame.kind != frame_kind::reply || frame.op != testing::op_code::multi)
+                return bytes;
+            ++refused;
+            const std::string not_read_only("\xff\xff\xff\x89", 4);
+            return std::string("\0\0\0\x10", 4) + bytes.substr(4, 12) + not_read_only;
+        });
+        proxy.cut();
+        co_await eventually_async([&] { return zk.state() == session_state::read_only; });
+        co_await two.b.join("B");
+        co_await eventually_async([&] { return refused > 0; });
+        co_await settle(zk);
+        CHECK(refused == 1);
+        proxy.edit(direction::to_server, nullptr);
+        proxy.edit(direction::to_client, nullptr);
+        proxy.cut();
+        co_await reach(two.a, two.of_a, 2);
+        co_await reach(two.b, two.of_b, 2);
+        co_await other.close();
+    };
+    with_proxy(body, run_limit, steady_session);
 }
 
 }  // namespace corozk::testing::partitioner_test

@@ -71,7 +71,9 @@ task<error_code> partitioner_impl::write_decision(std::shared_ptr<owned> term,
     while (!written.done())
         co_await decider_wake_.wait();
     error_code ec = written.error();
-    if (retry(p).again(ec))
+    retry attempts(p);
+    const bool again = co_await again_until_done(p, attempts, ec);
+    if (again)
         co_return error_code();
     const bool known = !ec || ec == zk_errc::bad_version || ec == zk_errc::no_node;
     // The watch on the decision has fired, or will.
@@ -79,7 +81,7 @@ task<error_code> partitioner_impl::write_decision(std::shared_ptr<owned> term,
         co_await decider_wake_.wait();
     if (ec == errc::ownership_lost && decides(term))
         co_await decider_wake_.wait();
-    const bool harmless = known || ec == errc::ownership_lost || ec == zk_errc::not_read_only;
+    const bool harmless = known || ec == errc::ownership_lost;
     co_return harmless ? error_code() : ec;
 }
 
