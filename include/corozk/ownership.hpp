@@ -87,8 +87,7 @@ public:
      * @completes `void(error_code, error_code)`, with the reason: `zk_errc::session_expired`,
      * `errc::ownership_lost` (another client deleted the node) or `errc::closed`.
      *
-     * @errors `operation_aborted`: it was released. `errc::busy`: another `wait_lost` is pending.
-     * `errc::ownership_lost`: nothing is owned.
+     * @errors `operation_aborted`: it was released. `errc::ownership_lost`: nothing is owned.
      *
      * @cancellation All types: completes at once; a later `wait_lost` still reports
      * the loss.

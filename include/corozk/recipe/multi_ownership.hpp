@@ -54,8 +54,7 @@ public:
     /**
      * @brief The parts, by path.
      *
-     * Releasing or moving from a single part makes `valid` false. While `wait_lost` of this object
-     * is pending, `wait_lost` of a part fails with `errc::busy`.
+     * Releasing or moving from a single part makes `valid` false.
      */
     std::vector<multi_part>& parts() noexcept { return parts_; }
     const std::vector<multi_part>& parts() const noexcept { return parts_; }  ///< Same as above.
@@ -74,8 +73,7 @@ public:
      * `ownership::wait_lost`, and the path of the part; the smallest path if several are lost at
      * once.
      *
-     * @errors `operation_aborted`: it was released. `errc::busy`: another `wait_lost` is pending.
-     * `errc::ownership_lost`: nothing is owned.
+     * @errors `operation_aborted`: it was released. `errc::ownership_lost`: nothing is owned.
      *
      * @cancellation All types: completes at once; a later `wait_lost` still reports
      * the loss.

@@ -42,14 +42,14 @@ public:
     virtual void drop() noexcept = 0;
 };
 
-/// The pending calls of a holder, one each: for its loss, and for a release request.
+/// The pending calls of a holder: for its loss, and one for a release request.
 class held_calls {
 public:
-    /// Completes with the reason for the loss. `busy` while another one is pending;
-    /// `operation_aborted` when released.
+    /// Completes with the reason for the loss; `operation_aborted` when released.
     void wait_lost(user_call<error_code> call);
 
-    /// Fails with the reason for a loss; otherwise as `wait_lost`.
+    /// Fails with the reason for a loss, and with `busy` while another one is pending; otherwise as
+    /// `wait_lost`.
     void wait_release_requested(user_call<> call);
 
     void lose(error_code reason);
@@ -60,10 +60,7 @@ public:
     const error_code& lost_reason() const noexcept { return lost_reason_; }
 
 private:
-    template <class... Values>
-    void keep(user_call<Values...> call, std::shared_ptr<user_call<Values...>>& kept);
-
-    std::shared_ptr<user_call<error_code>> lost_;
+    std::vector<std::shared_ptr<user_call<error_code>>> lost_;
     std::shared_ptr<user_call<>> request_;
     error_code lost_reason_;
     bool requested_ = false;
