@@ -27,7 +27,8 @@ struct contender_options {
     corozk::compatibility compatibility = corozk::compatibility::native;
 
     /// What `request_release` appends to the data of the holder's node or, with `curator`, replaces
-    /// it with. Curator's locks expect "__REVOKE__".
+    /// it with; not empty (otherwise operations fail with `errc::bad_option`). Curator's locks
+    /// expect "__REVOKE__".
     std::string release_request = "unlock";
 };
 

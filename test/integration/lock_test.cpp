@@ -202,11 +202,14 @@ TEST_CASE("lock: the loss is waited for twice, cancelled, released") {
         first.cancel();
         co_await finished(first);
         CHECK(first.error() == boost::asio::error::operation_aborted);
+        CHECK_FALSE(second.done());
         pending_result<error_code> third;
         o.wait_lost(third.handler());
         co_await o.release();
-        co_await finished(third);
-        CHECK(third.error() == boost::asio::error::operation_aborted);
+        for (auto* waiting : {&second, &third}) {
+            co_await finished(*waiting);
+            CHECK(waiting->error() == boost::asio::error::operation_aborted);
+        }
     });
 }
 
@@ -558,6 +561,28 @@ TEST_CASE("lock: each is asked for its release in its own words") {
         lock polite(one, path, options);
         ownership held = co_await polite.acquire();
         co_await polite.request_release(held.path());
+        co_await held.wait_release_requested();
+        co_await held.release();
+        // Nobody could tell an empty one.
+        options.release_request.clear();
+        lock mute(one, path, options);
+        auto [ec, none] = co_await mute.acquire(as_tuple());
+        CHECK(ec == errc::bad_option);
+    });
+}
+
+TEST_CASE("lock: an identity that looks like a request for release is shown as it is") {
+    with_two([](client& one, client& two, std::string path) -> awaitable<void> {
+        lock mine(one, path, lock_options("host\nunlock"));
+        lock theirs(two, path);
+        ownership held = co_await mine.acquire();
+        for (bool asked : {false, true}) {
+            if (asked)
+                co_await theirs.request_release(held.path());
+            auto line = co_await theirs.contenders();
+            REQUIRE(line.size() == 1);
+            CHECK(line[0].data == "host\nunlock");
+        }
         co_await held.wait_release_requested();
         co_await held.release();
     });

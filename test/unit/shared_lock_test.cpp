@@ -210,8 +210,9 @@ TEST_CASE("shared_lock: requests for release in a node's data") {
         CHECK(!has_release_request(other, "unlock"));
         std::string asked = with_release_request(other, "unlock");
         CHECK(has_release_request(asked, "unlock"));
-        CHECK(without_release_request(asked, "unlock") == other);
-        CHECK(without_release_request(other, "unlock") == other);
+        CHECK(without_release_request(asked, "unlock", 1) == other);
+        CHECK(without_release_request(asked, "unlock", 0) == asked);
+        CHECK(without_release_request(other, "unlock", 1) == other);
     }
     CHECK(with_release_request("", "__REVOKE__") == "__REVOKE__");
     CHECK(with_release_request("10.0.0.1", "__REVOKE__", true) == "__REVOKE__");

@@ -45,7 +45,7 @@ contender_info info_of(std::string_view name,
     info.path = join_path(settings.parent, name);
     info.session_id = node.stat.ephemeral_owner;
     info.fencing_token = node.stat.czxid;
-    info.data = without_release_request(node.data, settings.release_request);
+    info.data = without_release_request(node.data, settings.release_request, node.stat.version);
     info.since = std::chrono::system_clock::time_point(std::chrono::milliseconds(node.stat.ctime));
     return info;
 }

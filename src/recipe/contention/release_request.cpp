@@ -54,8 +54,10 @@ std::string with_release_request(std::string_view data, std::string_view text, b
     return result;
 }
 
-std::string_view without_release_request(std::string_view data, std::string_view text) noexcept {
-    if (!has_release_request(data, text))
+std::string_view without_release_request(std::string_view data,
+                                         std::string_view text,
+                                         std::int32_t version) noexcept {
+    if (version == 0 || !has_release_request(data, text))
         return data;
     data.remove_suffix(text.size());
     if (!data.empty())

@@ -5,6 +5,7 @@
 #include "recipe/contention/contention_settings.hpp"
 #include <corozk/time_limit.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -18,8 +19,10 @@ std::string with_release_request(std::string_view data,
                                  std::string_view text,
                                  bool replaces = false);
 
-/// The owner's data.
-std::string_view without_release_request(std::string_view data, std::string_view text) noexcept;
+/// The owner's data. That of the create, version 0, contains no request, whatever it looks like.
+std::string_view without_release_request(std::string_view data,
+                                         std::string_view text,
+                                         std::int32_t version) noexcept;
 
 /// Requests the owner of a contender's node to release.
 /// @param patient also during long outages

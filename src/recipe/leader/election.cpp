@@ -156,8 +156,8 @@ task<> watch_leader(detail::port& s,
                 continue;
             }
             now.path = leader;
-            now.identity =
-                std::string(without_release_request(get.answer, impl->settings().release_request));
+            now.identity = without_release_request(
+                get.answer, impl->settings().release_request, get.record.version);
             now.fencing_token = get.record.czxid;
             now.session_id = get.record.ephemeral_owner;
             now.acknowledged = view.acknowledged;
