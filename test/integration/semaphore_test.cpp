@@ -87,6 +87,29 @@ TEST_CASE("semaphore: the try form, deadlines, too much") {
     });
 }
 
+TEST_CASE("semaphore: too much is refused at once, although others wait") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        semaphore mine(zk, path, 2);
+        semaphore theirs(other, path, 2);
+        ownership both = co_await theirs.acquire(2);
+        pending_result<ownership> waiting;
+        mine.acquire(1, waiting.handler());
+        co_await eventually_async([&] { return observer().children(path).size() == 2; });
+        co_await settle(zk);
+        auto [too_many, none] = co_await mine.acquire_for(5, 10s, as_tuple());
+        CHECK(too_many == errc::bad_option);
+        auto [never, nothing] = co_await mine.try_acquire(5, as_tuple());
+        CHECK(never == errc::bad_option);
+        CHECK_FALSE(waiting.done());
+        co_await both.release();
+        CHECK(!co_await finished(waiting));
+        co_await waiting.value().release();
+        co_await gone(path);
+        co_await other.close();
+    });
+}
+
 TEST_CASE("semaphore: another limit is a mismatch, and so is other data") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         semaphore two(zk, path, 2);

@@ -135,6 +135,8 @@ void contention_queue::place(contender& c, std::string_view name, const stat& re
         release(c);
     else if (spent)
         c.abandon(errc::sequence_exhausted);
+    else if (view_.limit().known() && c.weight > view_.limit().value())
+        c.abandon(errc::bad_option);  // it would block those behind it for ever
     if (spent) {
         // Behind the delete.
         port_.spawn(try_renew_parent(port_, settings_->parent));
@@ -224,7 +226,6 @@ task<> contention_queue::read_limit() {
     error_code ec = co_await find_limit(port_, *settings_, &limit_watch_, found);
     if (!ec) {
         view_.limit().answered(found, limit_watch_.certain());
-        // Contenders that request more than the limit would block the others forever.
         abandon_waiting(errc::bad_option, found.value);
     } else {
         view_.limit().not_answered();

@@ -400,8 +400,6 @@ queue_step contention_view::next(const decision_facts& facts) {
         return step;
     local_node& c = *head();
     head_state s = examine(c, facts, step);
-    if (limit_.known() && c.weight > limit_.value())
-        return refuse(c, errc::bad_option);
     if (s.blocked && c.try_only) {
         try_step what = decide_try(s, c.listing != 0);
         if (what == try_step::refuse)
