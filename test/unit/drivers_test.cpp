@@ -5,7 +5,7 @@
 #include "recipe/contention/limit.hpp"
 #include "recipe/contention/release_request.hpp"
 #include "recipe/locks/shared_lock_rule.hpp"
-#include "recipe/priority_lock/ranked_node.hpp"
+#include "recipe/priority_lock/attempt.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/backoff.hpp"
 #include "scripted_port.hpp"
@@ -622,6 +622,41 @@ TEST_CASE("priority_lock: in doubt, only a quorum says whether a node was create
         CHECK(node.known() == quorum);
     }
     CHECK(node.path() == path);
+}
+
+TEST_CASE("priority_lock: nobody is granted by a version of the parent that is not compared") {
+    scripted_port p;
+    detail::contention_settings settings;
+    settings.parent = "/l";
+    const priority_lock_options options;
+    const detail::acquire_request what(detail::priority_write, 5);
+    detail::user_call<> call(p, [](error_code) {});
+    detail::signal wake(p);
+    detail::priority_attempt attempt(p, settings, options, what, call, wake);
+    auto drive = [&attempt]() -> task<> {
+        while (!attempt.over())
+            co_await attempt.advance();
+    };
+    p.spawn(drive());
+    REQUIRE(p.asked().starts_with("create /l/"));
+    const std::string node = p.front().path + "0000000001";
+    p.front().answer = node;
+    p.answer();
+    for (const std::int32_t version : {any_version, 0}) {
+        REQUIRE(p.asked() == "get /l");
+        p.front().answer = "0";
+        p.front().record.version = version;
+        p.answer();
+        REQUIRE(p.asked() == "children /l");
+        p.front().names.push_back(node.substr(3));
+        p.answer();
+        if (version == any_version) {
+            REQUIRE(p.asked() == "set /l");
+            CHECK(p.front().data == "0");
+            p.answer();
+        }
+    }
+    CHECK(p.asked().starts_with("commit"));
 }
 
 TEST_CASE("limit: a change by another client after a lost answer stays") {

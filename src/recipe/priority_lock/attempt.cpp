@@ -143,6 +143,11 @@ task<bool> priority_attempt::look() {
         fail(ageing ? errc::limit_mismatch : errc::foreign_data);
         co_return true;
     }
+    if (parent.record.version == any_version) {
+        // It would not be compared by the grant. The next one is 0.
+        co_await write_ageing(parent.record.version);
+        co_return false;
+    }
     auto mine = parse_ranked(node_.name());
     std::vector<std::string_view> names;
     for (std::size_t i = 0; i < children.names.size(); ++i)
