@@ -659,6 +659,25 @@ TEST_CASE("priority_lock: nobody is granted by a version of the parent that is n
     CHECK(p.asked().starts_with("commit"));
 }
 
+TEST_CASE("ownership: a commit for which its session was over is one of a lost ownership") {
+    scripted_queue q(detail::the_exclusive_rule);
+    scripted_port& p = q.p;
+    std::optional<error_code> result;
+    ownership held;
+    q.queue().enter(detail::acquire_request(), q.data, q.call(result, held));
+    q.list(q.create(1));
+    transaction write;
+    write.create("/x", "y");
+    std::optional<error_code> written;
+    detail::guarded_commit({held.implementation()},
+                           write,
+                           [&](error_code ec, std::vector<transaction_result>) { written = ec; });
+    REQUIRE(p.asked().starts_with("commit"));
+    p.front().sent_in = 1;
+    p.answer(zk_errc::session_expired);
+    CHECK(written == make_error_code(errc::ownership_lost));
+}
+
 TEST_CASE("limit: a change by another client after a lost answer stays") {
     scripted_port p;
     detail::contention_settings settings;

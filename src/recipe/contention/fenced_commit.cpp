@@ -44,7 +44,7 @@ task<> commit_if_held(port& p,
             call.fail(boost::asio::error::operation_aborted);
     });
     error_code ec = co_await multi;
-    if (ec == zk_errc::session_expired && multi.sent_in == 0)
+    if (ec == zk_errc::session_expired)
         ec = errc::ownership_lost;
     commit_results results = std::move(multi.results);
     for (std::size_t i = 0; i < checks && !results.empty(); ++i) {
