@@ -154,6 +154,19 @@ TEST_CASE("handler allocators: watches and ownerships") {
     });
 }
 
+TEST_CASE("handler allocators: an upgrade, for which another handler is made of the user's") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        tracked_handlers handlers;
+        shared_lock l(zk, path);
+        ownership held = co_await l.acquire_read();
+        l.upgrade(held, handlers.track("upgrade"));
+        co_await eventually_async([&] { return handlers.all_called(); });
+        CHECK(held.path().find("-write-") != std::string::npos);
+        check_freed(handlers);
+        CHECK(handlers.all().front()->blocks == blocks_per_call + 1);
+    });
+}
+
 TEST_CASE("handler allocators: a handler with an executor of its own") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         boost::asio::io_context other;

@@ -4,6 +4,7 @@
 #include "recipe/locks/shared_lock_rule.hpp"
 #include <corozk/recipe/shared_lock.hpp>
 
+#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 
@@ -43,12 +44,14 @@ void shared_lock::start_upgrade(const callee& of,
     // The result is not a new ownership: `held` itself becomes the writer.
     auto executor = boost::asio::get_associated_executor(handler, c->owner_port().executor());
     auto slot = boost::asio::get_associated_cancellation_slot(handler);
+    auto allocator = boost::asio::get_associated_allocator(handler);
+    auto without_ownership = [handler = std::move(handler)](error_code result, ownership) mutable {
+        std::move(handler)(result);
+    };
     auto adapted = boost::asio::bind_executor(
         executor,
         boost::asio::bind_cancellation_slot(
-            slot, [handler = std::move(handler)](error_code result, ownership) mutable {
-                std::move(handler)(result);
-            }));
+            slot, boost::asio::bind_allocator(allocator, std::move(without_ownership))));
     acquire_request request(write_kind);
     request.deadline = limit.from(c->owner_port().now());
     c->current_queue()->replace(
