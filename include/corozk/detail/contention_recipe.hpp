@@ -36,7 +36,8 @@ public:
      * @completes `void(error_code, std::vector<contender_info>)`
      *
      * @errors `zk_errc::no_auth`, `zk_errc::connection_loss`, `errc::not_connected`,
-     * `errc::closed`, `errc::bad_path`. The list is empty if the parent does not exist.
+     * `errc::closed`, `errc::bad_path`, `errc::foreign_data` (of a recipe that stores something in
+     * the parent's data: it is something else). The list is empty if the parent does not exist.
      *
      * @cancellation All types: completes at once.
      */
@@ -53,7 +54,8 @@ public:
      * @completes `void(error_code)`
      *
      * @errors `zk_errc::no_node`: it does not exist. `errc::bad_path`: not a contender of this
-     * recipe. Otherwise as `contenders`.
+     * recipe. `zk_errc::no_auth`, `zk_errc::not_read_only`, `zk_errc::connection_loss`,
+     * `errc::not_connected`, `errc::closed`.
      *
      * @cancellation All types: completes at once; the node may be deleted anyway.
      */

@@ -31,7 +31,8 @@ struct latch_status {
     latch_state state = latch_state::idle;  ///< The current state.
     std::uint64_t revision = 0;             ///< Incremented by every change.
     std::int64_t fencing_token = 0;         ///< The term's fencing token while it leads.
-    error_code reason;  ///< Why the last term or candidacy ended, unless on request.
+    /// Why the last term ended, or the candidacy after which it became idle, unless on request.
+    error_code reason;
 };
 
 /**
@@ -81,8 +82,7 @@ public:
      * @completes `void(error_code, std::int64_t)`, with the term's fencing token.
      *
      * @errors `errc::not_a_member`: not started, or being closed. The reason if it can never lead:
-     * `zk_errc::no_auth`, `errc::bad_path`, `errc::closed`, `zk_errc::auth_failed`; it is idle
-     * then.
+     * `zk_errc::no_auth`, `errc::bad_path`, `errc::bad_option`, `errc::closed`; it is idle then.
      *
      * @cancellation All types: completes at once; it remains a candidate.
      */

@@ -139,7 +139,7 @@ public:
      *
      * @completes `void(error_code, std::int32_t)`
      *
-     * @errors `errc::foreign_data`, and as `contenders`.
+     * @errors As `contenders`.
      *
      * @cancellation All types: completes at once.
      */

@@ -130,8 +130,9 @@ public:
      * @completes `void(error_code)`
      *
      * @errors `errc::ownership_lost`, `zk_errc::session_expired`: it was lost. `errc::busy`:
-     * another change is in progress. `errc::bad_option`: not held from this path, or not a writer.
-     * After any other error (`zk_errc::no_auth`) it is still a writer.
+     * another downgrade is in progress. `errc::bad_option`: not held from this path, or not (yet) a
+     * writer. After any other error (`zk_errc::no_auth`, `zk_errc::not_read_only`) it is still a
+     * writer.
      *
      * @cancellation Terminal and partial: stops waiting; the change takes place anyway. Total:
      * ignored.
@@ -152,7 +153,7 @@ public:
      * Fails with `errc::would_deadlock` if a writer, or the upgrade of another reader, is queued
      * behind this reader: each would wait for the other. Of two readers that upgrade at the same
      * time, one fails and the other one waits for its release. After an error, except for the loss
-     * of the lock, `held` is still a reader. `held` remains the same object with another path and
+     * of `held`, that is still a reader. `held` remains the same object with another path and
      * fencing token. Data that it has read remains valid: no one has written in between.
      *
      * Upgrades by readers of other libraries cannot be recognised: use a deadline.
@@ -162,9 +163,10 @@ public:
      *
      * @completes `void(error_code)`
      *
-     * @errors `errc::would_deadlock`; `errc::ownership_lost`, `zk_errc::session_expired`: it was
-     * lost or released. `errc::busy`: another change is in progress. `errc::bad_option`: not held
-     * from this path, or not a reader. Otherwise as `acquire_write`.
+     * @errors `errc::would_deadlock`; `errc::ownership_lost`, `zk_errc::session_expired`: `held` was
+     * lost or released. `errc::ownership_lost` also: another client deleted the node that waits for
+     * the upgrade. `errc::busy`: another upgrade is in progress. `errc::bad_option`: not held from
+     * this path, or not (yet) a reader. Otherwise as `acquire_write`.
      *
      * @cancellation All types: completes at once; `held` is still a reader, or a
      * writer if that was granted at the same time.

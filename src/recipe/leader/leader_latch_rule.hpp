@@ -15,7 +15,7 @@ namespace corozk::detail {
 ///     connections do not change the order of candidates.
 ///  4. It ends only when nothing is left: no term, no candidacy, no release in flight, and no node
 ///     of a withdrawn candidacy.
-///  5. A candidacy waits for a server with a quorum.
+///  5. A candidacy begins at a server with a quorum.
 
 struct latch_view {
     bool wanted = false;       ///< should be a candidate or leader
