@@ -28,9 +28,11 @@ void judge_places(const std::vector<ranked_place>& places,
         }
         ranked_verdict verdict = judge(places, i, ageing);
         require(verdict.grant == !verdict.watch, "granted, or waiting for somebody", input);
-        require(!verdict.grant || verdict.holders.empty(), "nobody else holds", input);
         require(verdict.watch != i, "not for itself", input);
-        require(verdict.inferior.size() <= verdict.holders.size(), "holders are asked", input);
+        auto holds = [&](std::size_t other) { return places[other].holds; };
+        require(std::all_of(verdict.inferior.begin(), verdict.inferior.end(), holds),
+                "holders are asked",
+                input);
         bool for_waiter = verdict.watch && !places[*verdict.watch].holds;
         require(nearest[i].has_value() == for_waiter, "all at once as each", input);
         require(!for_waiter || nearest[i] == verdict.watch, "and for the same", input);

@@ -448,9 +448,9 @@ TEST_CASE("priority_lock: a listing is sorted out, also across the wrap-around o
     REQUIRE(lone);
     CHECK(listing.places[*lone].holds);
     CHECK_FALSE(listing.waiting[*lone]);
-    ranked_verdict verdict = judge(listing.places, *second, 0);
+    ranked_verdict verdict = judge({listing.places[*second], listing.places[*lone]}, 0, 0);
     CHECK_FALSE(verdict.grant);
-    CHECK(verdict.holders.size() == 2);
+    CHECK(verdict.watch == std::size_t{1});
 }
 
 }  // namespace corozk::testing::priority_lock_test

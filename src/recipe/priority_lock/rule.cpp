@@ -52,7 +52,6 @@ ranked_verdict judge(const std::vector<ranked_place>& places, std::size_t me, st
             continue;
         if (other.holds) {
             holder = i;
-            verdict.holders.push_back(i);
             if (other.priority > mine.priority)
                 verdict.inferior.push_back(i);
         } else if (comes_before(other, mine, ageing)) {

@@ -54,7 +54,6 @@ bool comes_before(const ranked_place& a, const ranked_place& b, std::int32_t age
 struct ranked_verdict {
     bool grant = false;
     std::optional<std::size_t> watch;   ///< the place to watch
-    std::vector<std::size_t> holders;   ///< all blocking holders
     std::vector<std::size_t> inferior;  ///< blocking holders of a lower priority
 };
 
