@@ -27,9 +27,9 @@ struct contender_options {
     corozk::compatibility compatibility = corozk::compatibility::native;
 
     /// What `request_release` appends to the data of the holder's node or, with `curator`, replaces
-    /// it with; not empty (otherwise operations fail with `errc::bad_option`). Curator's locks
-    /// expect "__REVOKE__".
-    std::string release_request = "unlock";
+    /// it with. Empty: "unlock", or what Curator's locks expect, "__REVOKE__". Curator's latches and
+    /// leases have no such requests: if it is empty there, they are not supported.
+    std::string release_request;
 };
 
 /** @brief A holder or waiter of a recipe, as recorded at the server. */

@@ -107,8 +107,8 @@ public:
      * @completes `void(error_code)`
      *
      * @errors The reason if it is lost; `operation_aborted`: it was released; `errc::busy`: another
-     * `wait_release_requested` is pending; `errc::not_supported`: the recipe has no such requests;
-     * `errc::ownership_lost`: nothing is owned.
+     * `wait_release_requested` is pending; `errc::not_supported`: the recipe, or its format, has no
+     * such requests; `errc::ownership_lost`: nothing is owned.
      *
      * @cancellation All types: completes at once; a later call still reports the
      * request.

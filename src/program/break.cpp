@@ -25,7 +25,8 @@ public:
 next contender proceeds. The owner may still be working for a moment: break what a dead
 or stopped process holds, or let the protected resource reject smaller fencing tokens.
 Knows the same recipes as corozk contenders: not Kazoo's Semaphore, and --holder breaks
-all leases of Curator's semaphores.
+all leases of Curator's semaphores. Curator's latches and leases cannot be asked: with
+them, --ask fails, and breaks nothing.
 
 Exit code 1 if there was nothing to break.
 

@@ -106,6 +106,35 @@ TEST_CASE("contention_inspector: asks first; a holder that hears it is not broke
     });
 }
 
+TEST_CASE("contention_inspector: asks Curator's locks in their word, and overwrites no others") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        contender_options mutex("me");
+        mutex.compatibility = compatibility::curator;
+        lock l(zk, path + "/lock", mutex);
+        ownership held = co_await l.acquire();
+        contention_inspector line(zk, path + "/lock");
+        co_await line.request_release(held.path());
+        co_await held.wait_release_requested();
+        CHECK(observer().data(held.path()) == "__REVOKE__");
+        election_options latch;
+        latch.identity = "me";
+        latch.compatibility = compatibility::curator;
+        election e(zk, path + "/latch", latch);
+        ownership term = co_await e.campaign();
+        contention_inspector candidates(zk, path + "/latch");
+        auto [ec] = co_await candidates.request_release(term.path(), as_tuple());
+        CHECK(ec == errc::not_supported);
+        auto [insisted, removed] =
+            co_await candidates.insist_on_release(term.path(), 1ms, as_tuple());
+        CHECK(insisted == errc::not_supported);
+        CHECK_FALSE(removed);
+        auto [waited] = co_await term.wait_release_requested(as_tuple());
+        CHECK(waited == errc::not_supported);
+        CHECK(term.valid());
+        CHECK(observer().data(term.path()) == "me");
+    });
+}
+
 TEST_CASE("contention_inspector: cancelled while it waits, it breaks nobody and leaves no watch") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         client other = co_await one_more_client();

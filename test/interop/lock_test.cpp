@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exclusive lock, with Curator's InterProcessMutex and Kazoo's Lock on the same path.
 #include "contest.hpp"
+#include <corozk/recipe/contention_inspector.hpp>
 #include <corozk/recipe/lock.hpp>
 
 namespace corozk::testing::lock_test {
@@ -14,8 +15,6 @@ lock_options options_with(party_kind which) {
     lock_options options(our_party);
     options.compatibility =
         which == party_kind::curator ? compatibility::curator : compatibility::kazoo;
-    if (which == party_kind::curator)
-        options.release_request = "__REVOKE__";
     return options;
 }
 
@@ -157,8 +156,9 @@ TEST_CASE("Curator's mutex is released when we ask for it, and ours when Curator
         REQUIRE(line.size() == 1);
         pending_result<ownership> acquiring;
         ours.acquire(acquiring.handler());
-        std::string theirs = line[0].path;
-        co_await ours.request_release(theirs);
+        // As corozk break --ask does, which is not told of the format.
+        contention_inspector anybody(zk, at.path);
+        co_await anybody.request_release(line[0].path);
         error_code acquired = co_await finished(acquiring);
         REQUIRE_FALSE(acquired);
         co_await holder.end();

@@ -15,8 +15,6 @@ shared_lock_options options_with(party_kind which) {
     shared_lock_options options(our_party);
     options.compatibility =
         which == party_kind::curator ? compatibility::curator : compatibility::kazoo;
-    if (which == party_kind::curator)
-        options.release_request = "__REVOKE__";
     return options;
 }
 

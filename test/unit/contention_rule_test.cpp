@@ -71,4 +71,25 @@ TEST_CASE("settings: no parent is a container for Kazoo, which does not expect i
     CHECK(parents() == create_mode::persistent);
 }
 
+TEST_CASE(
+    "settings: the text of a release request is that of the format, unless another is given") {
+    contender_options options;
+    auto text = [&options](known_recipe what) {
+        return settings_in_format(what, the_exclusive_rule, "/parent", options).release_request;
+    };
+    for (auto whose : {compatibility::native, compatibility::kazoo}) {
+        options.compatibility = whose;
+        for (auto what : {known_recipe::lock, known_recipe::election, known_recipe::semaphore})
+            CHECK(text(what) == "unlock");
+    }
+    options.compatibility = compatibility::curator;
+    CHECK(text(known_recipe::lock) == "__REVOKE__");
+    CHECK(text(known_recipe::shared_lock) == "__REVOKE__");
+    CHECK(text(known_recipe::election).empty());
+    CHECK(text(known_recipe::semaphore).empty());
+    options.release_request = "please";
+    CHECK(text(known_recipe::lock) == "please");
+    CHECK(text(known_recipe::election) == "please");
+}
+
 }  // namespace corozk::testing::contention_rule_test

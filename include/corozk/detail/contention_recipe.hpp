@@ -69,11 +69,13 @@ public:
      * @brief Asks the owner of a contender's node, as found by `contenders`, to release:
      *        `ownership::wait_release_requested` completes there, once it holds. The owner decides.
      *
-     * The request is appended to the data of the node.
+     * The request is appended to the data of the node or, with `compatibility::curator`, replaces
+     * it.
      *
      * @completes `void(error_code)`, after the request was written.
      *
-     * @errors As `break_contender`.
+     * @errors As `break_contender`. `errc::not_supported`: the format has no such requests (see
+     * `contender_options::release_request`).
      *
      * @cancellation All types: completes at once; the request may be written anyway.
      *
@@ -94,7 +96,7 @@ public:
      * @completes `void(error_code, bool)`: true if the node had to be deleted, also if the response
      * to that was lost and the node no longer exists.
      *
-     * @errors As `break_contender`; that the node is gone after the request was written is not an
+     * @errors As `request_release`; that the node is gone after the request was written is not an
      * error.
      *
      * @cancellation All types: completes at once; requests and deletions are not

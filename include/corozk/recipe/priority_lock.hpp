@@ -32,9 +32,8 @@ struct priority_lock_options {
     /// `request_release` does. They decide.
     bool ask_holder_to_release = false;
 
-    /// What `request_release` appends to the data of the holder's node; not empty (otherwise
-    /// operations fail with `errc::bad_option`).
-    std::string release_request = "unlock";
+    /// What `request_release` appends to the data of the holder's node. Empty: "unlock".
+    std::string release_request;
 };
 
 /**

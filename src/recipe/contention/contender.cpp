@@ -113,6 +113,8 @@ void contender::wait_lost(user_call<error_code> call) {
 void contender::wait_release_requested(user_call<> call) {
     if (state != stage_type::granted && !lost_reason())
         return call.fail(boost::asio::error::operation_aborted);
+    if (settings_->release_request.empty())
+        return call.fail(errc::not_supported);
     more().held.wait_release_requested(std::move(call));
 }
 

@@ -23,8 +23,6 @@ contention_object::contention_object(contention_settings settings,
     else if (settings_.names.infixes.empty() && !settings_.names.counts_everything)
         refuse_all(errc::bad_option,
                    "cannot be used: leader_selector needs compatibility::curator");
-    else if (settings_.release_request.empty())
-        refuse_all(errc::bad_option, "cannot be used: its release_request is empty");
 }
 
 void contention_object::enter(port& p, const acquire_request& request, handler_type handler) const {

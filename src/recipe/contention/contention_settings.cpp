@@ -62,12 +62,17 @@ contention_settings settings_in_format(known_recipe what,
     settings.parent = std::move(parent);
     settings.rule = &rule;
     settings.entries = options.acl;
-    settings.release_request = options.release_request;
     for (const format& f : formats) {
         if (f.what == what && f.whose == whose)
             settings.names = names_in(f);
     }
-    settings.request_replaces_data = whose == library::curator;
+    if (whose == library::curator) {
+        const bool revocable = what == recipe::lock || what == recipe::shared_lock;
+        settings.release_request = revocable ? "__REVOKE__" : "";
+        settings.request_replaces_data = true;
+    }
+    if (!options.release_request.empty())
+        settings.release_request = options.release_request;
     if (whose == library::kazoo)
         settings.parent_mode = create_mode::persistent;
     return settings;

@@ -33,7 +33,7 @@ struct contention_settings {
     /// Of missing parents. Other libraries may not expect theirs to be deleted.
     create_mode parent_mode = create_mode::container;
 
-    /// The text of a release request.
+    /// The text of a release request. Empty if the format has none.
     std::string release_request = "unlock";
 
     /// Whether it replaces the node's data instead of becoming its last line, for other libraries.

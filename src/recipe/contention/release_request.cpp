@@ -25,6 +25,10 @@ task<error_code> write_request(port& p,
             errc::bad_path, "request_release: not a contender of this recipe: ", path);
     }
     const std::string& text = settings.release_request;
+    if (text.empty()) {
+        co_return p.reject(
+            errc::not_supported, "request_release: this format has no such requests: ", path);
+    }
     auto decide = [&](const request& read, std::optional<std::string>& data) {
         const bool replaces = settings.request_replaces_data;
         const bool written =

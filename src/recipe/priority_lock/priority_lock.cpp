@@ -22,7 +22,8 @@ contention_settings make_settings(std::string path, const priority_lock_options&
     // `settings_of` selects the contenders' names.
     settings.names.counts_everything = true;
     settings.entries = options.acl;
-    settings.release_request = options.release_request;
+    if (!options.release_request.empty())
+        settings.release_request = options.release_request;
     settings.record_suffix = record_of("");
     return settings;
 }
