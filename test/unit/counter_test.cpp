@@ -76,6 +76,13 @@ TEST_CASE("counter data of others is refused") {
     }
     CHECK_FALSE(parse_counter(counter_format::curator_long, "1234567"));
     CHECK_FALSE(parse_counter(counter_format::curator_integer, "12345678"));
+    for (const char* five : {"5", "5\n", " 5", "+5", "05", "\t+5 \n"}) {
+        auto record = parse_counter(counter_format::kazoo, five);
+        REQUIRE(record);
+        CHECK(record->value == 5);
+    }
+    for (const char* bad : {"", " ", "+", "+-5", "++5", "5 5"})
+        CHECK_FALSE(parse_counter(counter_format::kazoo, bad));
     CHECK_FALSE(parse_counter(counter_format::kazoo, "1.5"));
     CHECK_FALSE(parse_counter(counter_format::kazoo, "9223372036854775808"));
 }

@@ -150,7 +150,10 @@ TEST_CASE("semaphore: the weight in a name") {
 TEST_CASE("semaphore: the limit in the folder's data") {
     CHECK(parse_limit("1") == 1);
     CHECK(parse_limit("2147483647") == 2147483647);
-    for (const char* bad : {"", "0", "-1", "+1", "01", "1 ", " 1", "1x", "2147483648", "x"}) {
+    for (const char* good : {"3", "3\n", " \t3\r\n", "+3", "03"})
+        CHECK(parse_limit(good) == 3);
+    for (const char* bad :
+         {"", "0", "-1", "+-1", "++1", "+ 1", "+", " ", "1 2", "1x", "2147483648", "x"}) {
         CHECK(!parse_limit(bad));
     }
     std::vector<corozk::contender_info> line(2);

@@ -12,7 +12,7 @@ namespace corozk::detail {
 
 std::optional<std::int32_t> parse_limit(std::string_view data) noexcept {
     std::int32_t value = 0;
-    if (!read_number(data, value) || value < 1 || data.front() == '0')
+    if (!read_padded_number(data, value) || value < 1)
         return {};
     return value;
 }

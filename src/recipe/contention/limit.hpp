@@ -11,7 +11,7 @@
 
 namespace corozk::detail {
 
-/// Parses the parent's data: a positive decimal number.
+/// Parses the parent's data: a positive decimal number, also as Kazoo or a person may write it.
 std::optional<std::int32_t> parse_limit(std::string_view data) noexcept;
 
 /// Reads the limit, with a watch if one is given. Creates the parent if it does not exist, and

@@ -167,7 +167,7 @@ std::optional<counter_record> parse_counter(counter_format format, std::string_v
             return parse_big_endian(data, 4);
         case counter_format::kazoo: {
             counter_record record;
-            if (!read_number(data, record.value))
+            if (!read_padded_number(data, record.value))
                 return std::nullopt;
             return record;
         }
