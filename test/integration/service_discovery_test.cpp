@@ -254,6 +254,46 @@ TEST_CASE("service discovery: an id of another session is waited for, or refused
     });
 }
 
+TEST_CASE("service discovery: another session in the place of a live registration is told, once") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        std::mutex m;
+        std::vector<std::string> warnings;
+        client_options loud = options_for(shared_server().hosts());
+        loud.logger = logger(log_level::warning, [&](log_level, std::string_view text) {
+            std::lock_guard hold(m);
+            warnings.emplace_back(text);
+        });
+        auto executor = co_await boost::asio::this_coro::executor;
+        client mine = co_await client::connect(executor, loud);
+        service_discovery discovery(mine, path);
+        co_await discovery.register_instance(instance("a"));
+        const std::string node = path + "/web/a";
+        auto told = [&] {
+            std::lock_guard hold(m);
+            return warnings.size();
+        };
+        CHECK(told() == 0);
+        // As Curator does it, if nobody is faster.
+        create_options theirs;
+        theirs.mode = create_mode::ephemeral;
+        transaction replace;
+        replace.erase(node).create(node, "theirs", theirs);
+        co_await zk.commit(replace);
+        co_await eventually_async([&] { return told() == 1; });
+        co_await eventually_async([&] { return watches_below(node) == 1; });
+        co_await zk.set(node, "still theirs");
+        co_await settle(mine);
+        co_await zk.erase(node);
+        co_await eventually_async([&] {
+            auto there = observer().stat(node);
+            return there && there->ephemeral_owner == mine.session_id();
+        });
+        CHECK(told() == 1);
+        CHECK(warnings.at(0).find(node) != std::string::npos);
+        co_await mine.close();
+    });
+}
+
 TEST_CASE("service discovery: a cache shows changes; what is malformed is skipped and told") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         std::mutex m;

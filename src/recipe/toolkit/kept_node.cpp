@@ -460,6 +460,11 @@ task<bool> kept_node::look(std::uint64_t generation) {
         const bool has_end = kind_.waits_for_any || session_of(read.record) != 0;
         if (strangers && joining && !(wish_.wait_for_predecessor && has_end))
             refused(errc::already_exists);
+        else if (strangers && !joining && node_.occupant != read.record.czxid)
+            port_.report(log_level::warning,
+                         path(),
+                         " is a node of another client now; it is kept again when that is gone");
+        node_.occupant = read.record.czxid;
     }
     node_.attempts.clear();
     node_.perhaps = false;

@@ -149,6 +149,7 @@ private:
         std::set<std::string, std::less<>> attempts;  ///< the data of such creates
         bool found = false;  ///< it is present, but neither created nor written by this object
         bool occupied = false;
+        std::int64_t occupant = 0;  ///< czxid of the node of others that was seen last
         std::uint64_t seen_in =
             0;                   ///< the state of the session (its revision) in which it was seen
         std::int64_t czxid = 0;  ///< of the node that was created or adopted last
