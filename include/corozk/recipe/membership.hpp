@@ -43,7 +43,8 @@ struct membership_options {
  *
  * @par Names
  * `native`: a member's node has its name. So have those of Curator's GroupMember, and those of
- * Kazoo's ShallowParty, which shows the part of the name behind the first "-". `kazoo`:
+ * Kazoo's ShallowParty, which shows the part of the name behind the first "-", and does not expect
+ * the parent node, a container, to be deleted: create it as a persistent one first. `kazoo`:
  * "<name>__party__", as Party, which shows the data of members only. A GroupMember does not wait
  * for a name that is taken, but uses the other's node: each name must have one owner.
  *
