@@ -13,7 +13,7 @@ void held_calls::wait_lost(user_call<error_code> call) {
         return call.complete(error_code(), lost_reason_);
     if (given_back_)
         return call.fail(boost::asio::error::operation_aborted);
-    std::erase_if(lost_, [](const auto& earlier) { return !earlier->waiting(); });
+    sweep_(lost_, [](const auto& earlier) { return !earlier->waiting(); });
     lost_.push_back(cancellable(std::move(call), any_cancellation));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "driver/sweep.hpp"
 #include "driver/user_call.hpp"
 #include <corozk/transaction.hpp>
 
@@ -61,6 +62,7 @@ public:
 
 private:
     std::vector<std::shared_ptr<user_call<error_code>>> lost_;
+    sweep sweep_;
     std::shared_ptr<user_call<>> request_;
     error_code lost_reason_;
     bool requested_ = false;
