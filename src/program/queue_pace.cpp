@@ -24,7 +24,7 @@ void queue_pace::add(queue_look look) {
             names.emplace(name);
     }
     if (look.listing && !recent_.empty())
-        count_changes(*look.listing, names);
+        count_changes(look, names);
     else
         note_acknowledgements(names);
     std::erase_if(waiters_, [&](const auto& w) { return !names.contains(w.first); });
@@ -40,11 +40,12 @@ void queue_pace::add(queue_look look) {
         recent_.pop_front();
 }
 
-void queue_pace::count_changes(const node_children& listing, const std::set<std::string>& names) {
-    std::int32_t changes = listing.stat.cversion;
-    std::int32_t more = listing.stat.num_children;
+void queue_pace::count_changes(const queue_look& look, const std::set<std::string>& names) {
+    const stat& now = look.listing->stat;
+    std::int32_t changes = now.cversion;
+    std::int32_t more = now.num_children;
     // One that was created since, or again, counts from 0.
-    if (last_.listing && last_.listing->stat.czxid == listing.stat.czxid) {
+    if (last_.listing && last_.listing->stat.czxid == now.czxid) {
         // The server computes with 32 bits, too.
         changes =
             static_cast<std::int32_t>(static_cast<std::uint32_t>(changes) -
@@ -52,8 +53,8 @@ void queue_pace::count_changes(const node_children& listing, const std::set<std:
         more -= last_.listing->stat.num_children;
     }
     auto [written, deleted] = note_acknowledgements(names);
-    std::int64_t arrived = (changes + more) / 2 - written;
-    std::int64_t left = (changes - more) / 2 - deleted - count_given_up(names);
+    std::int64_t arrived = (changes + more) / 2 - written - look.announced;
+    std::int64_t left = (changes - more) / 2 - deleted - look.announced - count_given_up(names);
     arrivals_ += static_cast<std::uint64_t>(std::max<std::int64_t>(0, arrived));
     hand_overs_ += static_cast<std::uint64_t>(std::max<std::int64_t>(0, left));
 }

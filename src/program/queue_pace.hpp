@@ -22,12 +22,14 @@ struct queue_look {
     std::chrono::steady_clock::time_point when;
     std::optional<node_children> listing;  ///< nothing if there is no such znode
     std::vector<contender_info> contenders;
+    std::int64_t announced = 0;  ///< turns, up to the listing, since the look before
 };
 
 /// What several looks at a queue say of its pace.
 ///
 ///  1. A znode's `cversion` counts the creations and deletions of its children. So none is missed
 ///     between two looks, however many there were: arrivals are creations, departures deletions.
+///     Announcements of turns are neither (`announced_turns`).
 ///  2. A contender that was seen waiting, and is gone although one that it waited for is still there,
 ///     has given up. Acknowledgements of leaders are no contenders. All other departures are taken for
 ///     hand-overs: what came and gave up between two looks is counted, too.
@@ -64,7 +66,7 @@ private:
         std::size_t holding;
     };
 
-    void count_changes(const node_children& listing, const std::set<std::string>& names);
+    void count_changes(const queue_look& look, const std::set<std::string>& names);
     std::int64_t count_given_up(const std::set<std::string>& names) const;
     std::pair<std::int64_t, std::int64_t> note_acknowledgements(const std::set<std::string>& names);
     std::optional<double> per_second(std::uint64_t sample::*count) const;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "announced_turns.hpp"
 #include "contender_table.hpp"
 #include "outage.hpp"
 #include "queue_pace.hpp"
@@ -19,6 +20,7 @@ namespace {
 struct shown_queue {
     std::string path;
     contention_inspector inspector;
+    announced_turns turns;
     queue_pace pace;
 };
 
@@ -57,7 +59,9 @@ waiting; below that, who holds and who waits. Knows the same recipes as corozk c
 Averages are of the last ten samples. No hand-over is missed between two of them, as the
 servers count the changes of a znode's children. The mean times are computed from these
 by Little's law. A waiter that gives up is no hand-over, unless it came and went between
-two samples; other children of the znode should not come and go.
+two samples; other children of the znode should not come and go. Those by which a holder
+announces its successor's turn are not counted; servers before 3.6 do not report them, nor
+does any server while the connection is lost, so that hand-overs may count twice.
 
 On a terminal the view is drawn again in place; the key q, or Ctrl-C, ends it. Elsewhere,
 and with --json, every sample is printed. Continues while the servers are away. Every
@@ -77,7 +81,10 @@ Examples
 
     asio::awaitable<int> run(command_context& context) override {
         for (const std::string& path : paths_)
-            queues_.push_back({path, contention_inspector(context.zk, path), queue_pace()});
+            queues_.push_back({path,
+                               contention_inspector(context.zk, path),
+                               announced_turns(path),
+                               queue_pace()});
         if (screen::possible() && !once_ && !context.options.json)
             co_await context.interrupts.race(on_screen(context));
         else
@@ -102,6 +109,7 @@ private:
 
     /// Looks again and again.
     asio::awaitable<void> follow(command_context& context) {
+        using namespace asio::experimental::awaitable_operators;
         for (;;) {
             auto next = std::chrono::steady_clock::now() + interval_;
             ending<void> looked;
@@ -125,8 +133,17 @@ private:
                 show(context);
             if (once_ && looks_ > 1)
                 co_return;
-            co_await pause_until(next);
+            co_await (pause_until(next) || count_turns());
         }
+    }
+
+    /// In all queues from this one on. Ends when it is cancelled.
+    asio::awaitable<void> count_turns(std::size_t from = 0) {
+        using namespace asio::experimental::awaitable_operators;
+        if (from < queues_.size())
+            co_await (queues_[from].turns.follow() || count_turns(from + 1));
+        else
+            co_await pause_until(time_point::max());
     }
 
     asio::awaitable<void> wait_for_servers(command_context& context, error_code why) {
@@ -141,13 +158,16 @@ private:
     asio::awaitable<void> look(client& zk) {
         for (shown_queue& queue : queues_) {
             queue_look found;
+            co_await queue.turns.watch(zk);
             auto [ec, listing] = co_await zk.children(queue.path, as_tuple);
             if (ec && ec != zk_errc::no_node)
                 throw error(ec, "list", queue.path);
             if (!ec)
                 found.listing = std::move(listing);
+            co_await queue.turns.catch_up();
             found.contenders = co_await queue.inspector.contenders();
             found.when = std::chrono::steady_clock::now();
+            found.announced = queue.turns.take();
             queue.pace.add(std::move(found));
         }
     }

@@ -5,9 +5,12 @@
 
 #include <boost/json.hpp>
 
+#include <algorithm>
 #include <fcntl.h>
+#include <list>
 #include <numeric>
 #include <sstream>
+#include <sys/stat.h>
 
 namespace corozk::testing::top_test {
 
@@ -148,6 +151,30 @@ TEST_CASE("corozk top: an acknowledged term is one hand-over") {
     CHECK(candidate.end() == 0);
     run.says(counts(0, 0, 2, 2));
     end_by_signal(run);
+}
+
+TEST_CASE("corozk top: a hand-over that the holder announces counts once") {
+    std::string path = fresh_path();
+    program_run run({"top", "--json", "-i", "100ms", path});
+    run.says(counts(0, 0, 0, 0));
+    temporary_directory folder;
+    const std::string pipe = folder.path() / "pipe";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    const words until_told{"--", "sh", "-c", "read line <" + pipe};
+    std::list<program_run> contenders;
+    for (int i = 0; i < 4; ++i) {
+        contenders.emplace_back(locking(path, "anna", until_told));
+        stands(path, contenders.size());
+    }
+    run.says(counts(1, 3, 4, 0));
+    for (int done = 1; done <= 4; ++done) {
+        std::ofstream(pipe) << "end\n";
+        CHECK(contenders.front().end() == 0);
+        contenders.pop_front();
+        run.says(counts(done < 4 ? 1 : 0, std::max(0, 3 - done), 4, done));
+    }
+    end_by_signal(run);
+    CHECK(run.err().empty());
 }
 
 TEST_CASE("corozk top: mean times by Little's law") {
