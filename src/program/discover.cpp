@@ -211,10 +211,15 @@ private:
 
     /// Ends when it is cancelled.
     asio::awaitable<void> follow(command_context& context, service_cache& cache) const {
-        service_state state;
+        service_state shown;
         for (;;) {
-            state = co_await cache.next(state.revision);
-            show(context, state);
+            service_state state = co_await cache.next(shown.revision);
+            // A change of the service's own znode, for instance, is none of its instances.
+            const bool same =
+                state.instances == shown.instances && state.malformed == shown.malformed;
+            if (shown.revision == 0 || !same)
+                show(context, state);
+            shown = std::move(state);
         }
     }
 

@@ -183,6 +183,24 @@ TEST_CASE("corozk discover --watch: each change, also behind an outage") {
     CHECK(run.ended_by() == SIGINT);
 }
 
+TEST_CASE("corozk discover --watch: nothing new is shown if no instance has changed") {
+    std::string path = fresh_path();
+    program_run run({"discover", "--watch", path, "web"});
+    const std::string none = path + "/web: 0 instances\n\n";
+    run.says(none);
+    for (const char* data : {"first", "second"})
+        CHECK(run_program({"put", path + "/web", data}).code == 0);
+    observer().plant(path + "/web/one", instance("one", 8080));
+    run.says(path + "/web: 1 instance\n");
+    CHECK(run.out().rfind(none) == 0);
+    CHECK(run_program({"put", path + "/web", "third"}).code == 0);
+    observer().erase(path + "/web/one");
+    eventually([&] { return run.out().rfind(none) > 0; }, program_limit, "the instance to vanish");
+    CHECK(run.out().rfind("/web: 1 instance\n") == run.out().find("/web: 1 instance\n"));
+    run.process().signal(SIGINT);
+    CHECK(run.ended_by() == SIGINT);
+}
+
 TEST_CASE("corozk discover --register: while the command runs") {
     std::string path = fresh_path();
     program_run run(
