@@ -195,10 +195,10 @@ void application::add_settings() {
             auto found = parse_auth_file(name);
             settings_.auth.insert(settings_.auth.end(), found.begin(), found.end());
         });
-    const std::string acl = "of new znodes: open, creator, read-only, or SCHEME:ID:cdrwa";
-    app_.add_option("--acl", acl)->type_name("ACL")->each([this](const std::string& text) {
-        settings_.acl = parse_acl(text);
-    });
+    const std::string acl = "of new znodes: one of these, or SCHEME:ID:cdrwa";
+    app_.add_option("--acl", acl)
+        ->type_name("ACL:{open,creator,read-only}")
+        ->each([this](const std::string& text) { settings_.acl = parse_acl(text); });
     add_duration(app_,
                  "--session-timeout",
                  settings_.session_timeout,

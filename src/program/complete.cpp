@@ -99,15 +99,36 @@ names services_for(const settings& s, const names& before) {
     return result;
 }
 
+/// An option that takes a value.
+const CLI::Option* option_named(const CLI::App& app,
+                                const CLI::App* command,
+                                const std::string& name) {
+    const CLI::Option* option = command ? command->get_option_no_throw(name) : nullptr;
+    if (!option)
+        option = app.get_option_no_throw(name);
+    const bool takes = option && name.starts_with('-') && option->get_items_expected_max() > 0;
+    return takes ? option : nullptr;
+}
+
+/// Whether the command takes a path, or one more.
+bool expects_path(const CLI::App& command) {
+    const CLI::Option* path = command.get_option_no_throw("PATH");
+    return path && path->count() < static_cast<std::size_t>(path->get_items_expected_max());
+}
+
 names candidates(application& known, const names& before, const std::string& word) {
     const CLI::App* command = command_among(known.app(), before);
     names result;
     if (!before.empty()) {
-        const CLI::Option* option = command ? command->get_option_no_throw(before.back()) : nullptr;
-        if (!option)
-            option = known.app().get_option_no_throw(before.back());
-        if (option && before.back().starts_with('-') && option->get_items_expected_max() > 0)
+        if (const CLI::Option* option = option_named(known.app(), command, before.back()))
             return values_of(*option);
+    }
+    if (auto equals = word.find('='); word.starts_with("--") && equals != std::string::npos) {
+        if (const auto* option = option_named(known.app(), command, word.substr(0, equals)))
+            result = values_of(*option);
+        for (std::string& value : result)
+            value.insert(0, word, 0, equals + 1);
+        return result;
     }
     if (word.starts_with('-')) {
         add_options(command, result);
@@ -119,18 +140,19 @@ names candidates(application& known, const names& before, const std::string& wor
             result.push_back(sub->get_name());
         return result;
     }
-    if (word.starts_with('/')) {
-        known.parse_for_completion(before);
-        return paths_for(known.options(), word);
-    }
-    if (command->get_option_no_throw("SERVICE")) {
-        known.parse_for_completion(before);
-        return services_for(known.options(), before);
-    }
     result = actions_of(*command);
     bool given = std::find_first_of(before.begin(), before.end(), result.begin(), result.end()) !=
                  before.end();
-    return given ? names() : result;
+    if (!result.empty() && !given && !word.starts_with('/'))
+        return result;
+    known.parse_for_completion(before);
+    if (word.starts_with('/'))
+        return paths_for(known.options(), word);
+    if (word.empty() && expects_path(*command))
+        return paths_for(known.options(), "/");
+    if (command->get_option_no_throw("SERVICE"))
+        return services_for(known.options(), before);
+    return {};
 }
 
 }  // namespace

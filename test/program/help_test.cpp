@@ -169,7 +169,14 @@ TEST_CASE("corozk --complete: commands, options, values, actions, paths") {
     CHECK(completed({"lock", "--compatibility", ""}) ==
           std::set<std::string>{"native", "curator", "kazoo"});
     CHECK(completed({"queue", "p"}) == std::set<std::string>{"put", "peek"});
-    CHECK(completed({"queue", "put", ""}).empty());
+    CHECK(completed({"queue", "put", ""}).count("/zookeeper") == 1);
+    CHECK(completed({"queue", "put", "/q", ""}).empty());
+    CHECK(completed({"queue", ""}).count("put") == 1);
+    CHECK(completed({"put", "--acl", ""}) == std::set<std::string>{"open", "creator", "read-only"});
+    CHECK(completed({"discover", "--format=s"}) == std::set<std::string>{"--format=server-set"});
+    CHECK(completed({"put", "--acl=c"}) == std::set<std::string>{"--acl=creator"});
+    for (std::string word : {"--hosts=", "--watch=", "--none="})
+        CHECK(completed({"discover", word}).empty());
     CHECK(completed({"put", "--ver"}) == std::set<std::string>{"--verbose", "--version"});
     CHECK(completed({"put", "/a", "queue", "--cre"}) == std::set<std::string>{"--create-only"});
     CHECK(completed({"wa"}) == std::set<std::string>{"wait-for", "watch"});
@@ -185,6 +192,12 @@ TEST_CASE("corozk --complete: commands, options, values, actions, paths") {
     CHECK(completed({"discover", "--one", path, "d"}) == std::set<std::string>{"deep"});
     for (const char* command : {"tree", "get", "put", "rm", "wait-for", "watch", "discover", "top"})
         CHECK(completed({command, path + "/d"}) == std::set<std::string>{path + "/deep"});
+    for (const char* command : {"get", "put", "lock", "elect", "watch", "discover", "top"})
+        CHECK(completed({command, ""}).count("/zookeeper") == 1);
+    CHECK(completed({"top", "--interval", "5s", "/a", ""}).count("/zookeeper") == 1);
+    CHECK(completed({"put", "--auth-file", "/dev/null", ""}).count("/zookeeper") == 1);
+    CHECK(completed({"get", "/a", ""}).empty());
+    CHECK(completed({"get", "a"}).empty());
     CHECK(completed({"lock", "--hosts", "127.0.0.1:1", path}).empty());
     CHECK(completed({"lock", "--hosts=127.0.0.1:1", path}).empty());
     CHECK(completed({"queue", "put", "--hosts", the_server().hosts(), path + "/d"}) ==
@@ -202,6 +215,8 @@ TEST_CASE("corozk: completion in bash") {
     CHECK(bash_offers("wait-for --g") == std::set<std::string>{"--gone"});
     std::string path = fresh_path();
     observer().plant(path + "/deep/node");
+    CHECK(bash_offers("tree ''").count("/zookeeper") == 1);
+    CHECK(bash_offers("discover --format=s", "s") == std::set<std::string>{"server-set"});
     CHECK(bash_offers("tree " + path + "/") == std::set<std::string>{path + "/deep"});
     CHECK(bash_offers("discover --one " + path + "/deep n") == std::set<std::string>{"node"});
     // A name means nothing to the shell, without quotes and within them.
@@ -253,6 +268,7 @@ TEST_CASE("corozk: completion in zsh") {
     CHECK(zsh_offers("corozk wait-for --g").count("--gone") == 1);
     std::string path = fresh_path();
     observer().plant(path + "/deep/node");
+    CHECK(zsh_offers("corozk discover --format=s").count("--format=server-set") == 1);
     CHECK(zsh_offers("corozk tree " + path + "/d").count(path + "/deep") == 1);
     CHECK(zsh_offers("corozk discover " + path + "/deep n").count("node") == 1);
 }
@@ -265,6 +281,9 @@ TEST_CASE("corozk: completion in fish") {
     CHECK(fish_offers("corozk wait-for --g") == std::set<std::string>{"--gone"});
     std::string path = fresh_path();
     observer().plant(path + "/deep/node");
+    CHECK(fish_offers("corozk tree ").count("/zookeeper") == 1);
+    CHECK(fish_offers("corozk discover --format=s") ==
+          std::set<std::string>{"--format=server-set"});
     CHECK(fish_offers("corozk tree " + path + "/d") ==
           std::set<std::string>{path + "/deep", path + "/deep/"});
     CHECK(fish_offers("corozk discover --one " + path + "/deep n") ==

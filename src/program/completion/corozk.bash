@@ -79,7 +79,7 @@ _corozk() {
         # A tilde is expanded here, as there it stands in a word of the line, not of this script.
     done < <("${COMP_WORDS[0]/#\~\//$HOME/}" --complete "${words[@]:1}" 2>/dev/null)
     # The path may continue.
-    if [[ ${#COMPREPLY[@]} == 1 && ${words[-1]} == /* ]]; then
+    if [[ ${#COMPREPLY[@]} == 1 && $kept${COMPREPLY[0]} == /* ]]; then
         compopt -o nospace 2>/dev/null
     fi
 }
