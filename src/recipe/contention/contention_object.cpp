@@ -59,7 +59,9 @@ error_code find_held(const contention_callee& of,
     found = std::dynamic_pointer_cast<contender>(held);
     port& p = port_of(*of.owner);
     if (!found || &found->owner_port() != &p)
-        return p.reject(errc::bad_option, of.impl->path(), ": the ownership is of another kind");
+        return p.reject(errc::bad_option,
+                        of.impl->path(),
+                        ": the ownership is of another kind, or another client's");
     if (found->stage() != contender::stage_type::granted)
         return errc::ownership_lost;
     const contention_settings& here = of.impl->settings();
