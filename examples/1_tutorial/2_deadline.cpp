@@ -37,10 +37,13 @@ asio::awaitable<void> work(std::string hosts) {
     co_await zk.close();
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     asio::io_context context;
     auto done =
         asio::co_spawn(context, work(argc > 1 ? argv[1] : "127.0.0.1:2181"), asio::use_future);
     context.run();
     done.get();  // throws the error, if any
+} catch (const std::exception& e) {
+    std::cerr << e.what() << '\n';
+    return 1;
 }

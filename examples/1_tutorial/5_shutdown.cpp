@@ -42,10 +42,13 @@ asio::awaitable<void> work(std::string hosts, bool stop_at_once) {
     co_await zk.close();  // deletes the ephemeral nodes of the session
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     asio::io_context context;
     auto done = asio::co_spawn(
         context, work(argc > 1 ? argv[1] : "127.0.0.1:2181", argc > 2), asio::use_future);
     context.run();
     done.get();
+} catch (const std::exception& e) {
+    std::cerr << e.what() << '\n';
+    return 1;
 }

@@ -5,23 +5,19 @@
 //   6_callbacks_and_futures 127.0.0.1:2181
 #include <corozk.hpp>
 
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_future.hpp>
 
 #include <future>
 #include <iostream>
-#include <thread>
 
 namespace asio = boost::asio;
 
-int main(int argc, char** argv) {
-    asio::io_context context;
+int main(int argc, char** argv) try {
+    asio::thread_pool context(1);
     corozk::client_options options(argc > 1 ? argv[1] : "127.0.0.1:2181");
     auto connecting = corozk::client::connect(context.get_executor(), options, asio::use_future);
-    auto work = asio::make_work_guard(context);
-    std::thread runner([&] { context.run(); });
     // A future's `get` throws boost::system::system_error.
     corozk::client zk = connecting.get();
     corozk::lock lock(zk, "/app/locks/callbacks");
@@ -48,6 +44,8 @@ int main(int argc, char** argv) {
     std::promise<std::future<void>> closing;
     asio::post(context, [&] { closing.set_value(zk.close(asio::use_future)); });
     closing.get_future().get().get();
-    work.reset();
-    runner.join();
+    context.join();
+} catch (const std::exception& e) {
+    std::cerr << e.what() << '\n';
+    return 1;
 }

@@ -50,7 +50,7 @@ asio::awaitable<corozk::client> connect(std::string hosts) {
     co_return zk;
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     asio::thread_pool pool(4);
     auto strand = asio::make_strand(pool.get_executor());
 
@@ -67,4 +67,7 @@ int main(int argc, char** argv) {
     pool.join();
     std::cout << finished << " pieces of work, one at a time\n";
     return finished == 10 ? 0 : 1;
+} catch (const std::exception& e) {
+    std::cerr << e.what() << '\n';
+    return 1;
 }

@@ -29,10 +29,13 @@ asio::awaitable<void> work(std::string hosts, std::string folder) {
     co_await zk.close();
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     asio::io_context context;
     std::string hosts = argc > 1 ? argv[1] : "127.0.0.1:2181";
     auto done = asio::co_spawn(context, work(hosts, argc > 2 ? argv[2] : ""), asio::use_future);
     context.run();
     done.get();
+} catch (const std::exception& e) {
+    std::cerr << e.what() << '\n';
+    return 1;
 }
