@@ -5,15 +5,16 @@
 
 #include "bell.hpp"
 #include "jobs.hpp"
-#include "json_text.hpp"
 #include "keep_up.hpp"
 #include "leader.hpp"
+#include "peers.hpp"
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/json.hpp>
 
-#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace service {
 
@@ -60,10 +61,10 @@ private:
     }
 
     awaitable<void> follow_members(health::part& state) {
-        corozk::children_cache cache(zk_, "/service/members");
-        for (corozk::tree_state now;;) {
+        corozk::service_cache cache(zk_, peers::path, peers::kind);
+        for (corozk::service_state now;;) {
             now = co_await cache.next(now.revision);
-            members_ = now.nodes;
+            members_ = now.instances;
             state.works();
             publish();
         }
@@ -107,17 +108,14 @@ private:
 
     void publish() {
         boost::json::array members;
-        if (members_) {
-            for (const auto& [name, node] : *members_) {
-                boost::json::object row;
-                add_data(row, "name", name);
-                add_data(row, "address", node.data);
-                row["leader"] = name == elected_.identity;
-                members.push_back(std::move(row));
-            }
+        for (const corozk::service_instance& one : members_) {
+            members.push_back(
+                {{"name", one.id},
+                 {"address", one.address + ":" + std::to_string(one.port.value_or(0))},
+                 {"leader", one.id == elected_.identity}});
         }
         boost::json::object all;
-        add_data(all, "self", name_);
+        all["self"] = name_;
         all["session"] = boost::json::string(corozk::to_string(status_.state));
         all["members"] = std::move(members);
         all["waiting"] = waiting_;
@@ -136,7 +134,7 @@ private:
     jobs& jobs_;
     leader& leader_;
     corozk::session_status status_;
-    std::shared_ptr<const corozk::node_map> members_;
+    std::vector<corozk::service_instance> members_;
     corozk::election_leader elected_;
     std::size_t waiting_ = 0;
     std::optional<long> ticks_ = 0;  ///< empty: not a number

@@ -7,6 +7,7 @@
 //   POST /accounts/NAME/deposit/AMOUNT    work under a named lock (accounts.hpp)
 //   POST /jobs                            queues "NAME AMOUNT" for any instance (jobs.hpp)
 //   GET  /health, GET /metrics            for a load balancer, for Prometheus
+//   GET  /any/PATH                        what any instance responds to GET /PATH (peers.hpp)
 //
 // An error affects only what it concerns: a request, a job, or one attempt of a part of the
 // service, which is restarted (keep_up.hpp). /health lists the parts that do not work (health.hpp).
@@ -31,23 +32,23 @@ awaitable<void> run(std::string hosts, std::string name, unsigned short port) {
     auto executor = co_await asio::this_coro::executor;
     asio::ip::tcp::endpoint here(asio::ip::address_v4::loopback(), port);
     asio::ip::tcp::acceptor acceptor(executor, here);
-    std::string address = "127.0.0.1:" + std::to_string(acceptor.local_endpoint().port());
+    here = acceptor.local_endpoint();
 
     auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
     for (const char* path :
          {"/service/accounts", "/service/jobs", "/service/failed", "/service/ticks"})
         co_await zk.ensure_path(path);
-    corozk::membership group(zk, "/service/members");
-    co_await group.join(name, address);
+    peers others(zk, name);
+    co_await others.join(here.address().to_string(), here.port());
 
     health state;
     accounts books(zk);
     jobs queue(zk, books);
     leader elected(zk, name);
     board shown(zk, name, queue, elected);
-    router routes(zk, name, books, queue, shown, state);
+    router routes(zk, name, books, queue, shown, others, state);
     server web(acceptor, routes, shown);
-    std::cout << "http://" << address << "/" << std::endl;
+    std::cout << "http://" << here << "/" << std::endl;
 
     // The first to end, the signal, cancels the others.
     asio::signal_set signals(executor, SIGINT, SIGTERM);
@@ -59,7 +60,7 @@ awaitable<void> run(std::string hosts, std::string name, unsigned short port) {
               signals.async_wait(asio::use_awaitable));
     acceptor.close();
     co_await web.finish();
-    co_await group.leave();
+    co_await others.leave();
     co_await zk.close();
     std::cout << "ended\n";
 }

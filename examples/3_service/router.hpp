@@ -13,9 +13,7 @@
 
 namespace service {
 
-namespace http = boost::beast::http;
 using request = http::request<http::string_body>;
-using response = http::response<http::string_body>;
 
 class router {
 public:
@@ -24,12 +22,14 @@ public:
            accounts& books,
            jobs& work,
            board& shown,
+           peers& others,
            const health& state)
         : zk_(zk),
           name_(std::move(name)),
           accounts_(books),
           jobs_(work),
           board_(shown),
+          peers_(others),
           health_(state) {}
 
     awaitable<response> answer(const request& asked) {
@@ -77,9 +77,14 @@ private:
 
     awaitable<response> route(const request& asked) {
         std::string_view target(asked.target().data(), asked.target().size());
+        constexpr std::string_view any = "/any/", accounts = "/accounts/", deposit = "/deposit/";
+        if (asked.method() == http::verb::get && target.starts_with(any)) {
+            response theirs = co_await peers_.get(std::string(target.substr(any.size() - 1)));
+            std::string type(theirs[http::field::content_type]);
+            co_return text(asked, theirs.result(), std::move(theirs.body()), type.c_str());
+        }
         if (asked.method() == http::verb::get || asked.method() == http::verb::head)
             co_return look(asked, target.substr(0, target.find('?')));
-        constexpr std::string_view accounts = "/accounts/", deposit = "/deposit/";
         if (asked.method() != http::verb::post)
             co_return text(asked, http::status::method_not_allowed, "GET, HEAD or POST\n");
         if (target == "/jobs") {
@@ -125,6 +130,7 @@ private:
     accounts& accounts_;
     jobs& jobs_;
     board& board_;
+    peers& peers_;
     const health& health_;
 };
 

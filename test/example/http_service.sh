@@ -150,12 +150,22 @@ node erase /service/ticks </dev/null
 until_true status_has two '"ticks":[1-9]'
 until_true is_healthy one
 
-# What is no text is JSON all the same, and nothing of it is lost.
-printf 'a\377b\300\200' | node create /service/members/bytes
-until_true status_has one '"address_base64":"Yf9iwIA="'
-python3 -c 'import json, sys; json.load(open(sys.argv[1], encoding="utf-8"))' "$work/status-one" ||
-    fail "the status is not JSON"
-node erase /service/members/bytes </dev/null
+# Any instance is asked, each in turn: those that are known, and one that has crashed in vain.
+asks_both() {
+    [[ $(get one any/status)$(get one any/status) == *'"self":"two"'* ]] &&
+        [[ $(get two any/status)$(get two any/status) == *'"self":"one"'* ]]
+}
+until_true is_healthy two
+until_true asks_both
+[ "$(code GET "${url[one]}any/nowhere")" = 404 ] || fail "404 of another instance"
+start gone
+until_true status_has one '"name":"gone"'
+kill -KILL "${process[gone]}"
+unset "process[gone]"
+for i in 1 2 3 4; do
+    [ "$(get one any/health)" = healthy ] || fail "another instance after a crash"
+done
+until_true eval '! status_has one "\"name\":\"gone\""'
 
 # A process that stood still has lost its session: it begins again in the next one.
 lost_and_back() {
