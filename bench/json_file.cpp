@@ -3,6 +3,7 @@
 
 #include "arguments.hpp"
 #include "facts.hpp"
+#include "utf8_text.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
@@ -46,7 +47,7 @@ boost::json::array rows_of(std::string_view command,
         run[key] = value;
     boost::json::array options;
     for (auto word : words)
-        options.emplace_back(boost::json::string(word));
+        options.emplace_back(boost::json::string(to_utf8(word)));
     run["options"] = std::move(options);
     boost::json::array rows;
     for (const result& r : results) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "result.hpp"
 
+#include "utf8_text.hpp"
+
 #include <boost/json/string.hpp>
 #include <boost/json/value.hpp>
 
@@ -35,7 +37,7 @@ json::value& slot(json::object& object, std::string_view key) {
 }  // namespace
 
 result& result::set(std::string_view key, std::string_view value) {
-    slot(facts_, key) = json::string(value);
+    slot(facts_, key) = json::string(to_utf8(value));
     return *this;
 }
 

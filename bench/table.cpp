@@ -61,6 +61,15 @@ std::string count_text(std::size_t n) {
     return count_text(static_cast<double>(n));
 }
 
+std::string counted(std::size_t n, std::string_view what) {
+    return fmt::format("{} {}{}",
+                       count_text(n),
+                       what,
+                       n == 1                 ? ""
+                       : what.ends_with("ch") ? "es"
+                                              : "s");
+}
+
 std::string figure_text(double value) {
     double size = std::abs(value);
     if (size >= 1000)

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace corozk::bench {
@@ -27,6 +28,9 @@ private:
 /// 10,000
 std::string count_text(double n);
 std::string count_text(std::size_t n);
+
+/// "1 waiter", "10 waiters", "2 watches"
+std::string counted(std::size_t n, std::string_view what);
 
 /// 0.68 s, 12.3 s
 std::string seconds_text(double seconds);

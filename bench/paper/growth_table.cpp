@@ -13,10 +13,6 @@ std::string subject_of(const comparison_part& part, const result& row) {
     return part.operation.empty() ? text : text + ", " + part.operation;
 }
 
-std::string clients_text(std::size_t n) {
-    return n == 1 ? "1 client" : count_text(n) + " clients";
-}
-
 }  // namespace
 
 growth_table::growth_table()
@@ -81,10 +77,10 @@ std::string growth_table::str() const {
                             subject,
                             ratio_text(s.slower_with_fewest),
                             title,
-                            clients_text(s.fewest));
+                            counted(s.fewest, "client"));
         if (s.most > s.fewest)
-            text +=
-                fmt::format(", {} with {}", ratio_text(s.slower_with_most), clients_text(s.most));
+            text += fmt::format(
+                ", {} with {}", ratio_text(s.slower_with_most), counted(s.most, "client"));
         text += "\n";
     }
     return text + remarks_;

@@ -106,14 +106,11 @@ boost::asio::awaitable<void> run_sizing(job& j) {
     }
     lock_demand d = demand_for(j, 1);
     j.output = heading(j) + "\n" + costs_table(costs);
-    j.output +=
-        fmt::format("\n{} {}, held for {} ms each, {} {}, {:.0f} % of each used by others:\n\n",
-                    count_text(d.locks),
-                    d.locks == 1 ? "lock" : "locks",
-                    j.wanted.hold.count(),
-                    count_text(d.servers),
-                    d.servers == 1 ? "server" : "servers",
-                    100 * d.other_load);
+    j.output += fmt::format("\n{}, held for {} ms each, {}, {:.0f} % of each used by others:\n\n",
+                            counted(static_cast<std::size_t>(d.locks), "lock"),
+                            j.wanted.hold.count(),
+                            counted(static_cast<std::size_t>(d.servers), "server"),
+                            100 * d.other_load);
     j.output += t.str() + "\n" + limits;
     j.output +=
         "\na turn: a release, the next one's grant, and that who has released it queues again; the "
