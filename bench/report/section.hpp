@@ -55,5 +55,6 @@ section uncontended_section();
 section ops_section();
 section network_section();
 section stall_section();
+section watch_section();
 
 }  // namespace corozk::bench

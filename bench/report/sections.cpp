@@ -16,7 +16,7 @@ std::span<const section> all_sections() {
         paper_locks_section(), cache_section(),         two_phase_commit_section(),
         sizing_section(),      systems_section(),       safety_section(),
         floor_section(),       uncontended_section(),   ops_section(),
-        network_section(),     stall_section(),
+        network_section(),     stall_section(),         watch_section(),
     };
     return sections;
 }

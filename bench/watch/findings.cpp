@@ -193,7 +193,7 @@ std::vector<finding> bursts(server_looks before, server_looks after, std::size_t
             continue;
         finding found;
         found.kind = finding_kind::burst;
-        found.path = what;
+        found.event = what;
         found.sessions = f.watches / turns;
         found.notifications = f.watches;
         all.push_back(std::move(found));
@@ -236,9 +236,9 @@ std::string sessions_text(const finding& f) {
 }
 
 std::string burst_text(const finding& f) {
-    bool children = f.path == "children";
+    bool children = f.event == "children";
     std::string what =
-        children ? "changes of a node's children" : fmt::format("nodes that were {}", f.path);
+        children ? "changes of a node's children" : fmt::format("nodes that were {}", f.event);
     std::string text = fmt::format(
         "burst: {} woke {} watches each ({} in all); their path is not "
         "known",
@@ -260,12 +260,11 @@ std::string finding::text() const {
     switch (kind) {
         case finding_kind::herd:
             return fmt::format(
-                "herd at {}: {} woke {} times in about {} {}; {} of {} wait for the same again",
+                "herd at {}: {} woke {} times in about {}; {} of {} wait for the same again",
                 path,
                 sessions_text(*this),
                 count_text(notifications),
-                count_text(turns),
-                turns == 1 ? "turn" : "turns",
+                counted(static_cast<std::size_t>(turns), "turn"),
                 count_text(sessions - proceeded),
                 count_text(sessions));
         case finding_kind::broadcast:

@@ -25,6 +25,7 @@ std::string_view to_string(finding_kind kind);
 struct finding {
     finding_kind kind = finding_kind::herd;
     std::string path;          ///< or the first part of it; "" of a burst
+    std::string event;         ///< of a burst: "created", "deleted" or "children"
     double sessions = 0;       ///< woken; of a crowd, that watch; of a listing, that listed last
     double servers = 1;        ///< that these sessions are on
     double proceeded = 0;      ///< of those, who do not wait for the same again

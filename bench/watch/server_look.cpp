@@ -48,6 +48,17 @@ double server_look::counter(std::string_view name) const {
     return at == counters.end() ? 0 : at->second;
 }
 
+server_look joined(const std::deque<server_look>& looks, const std::set<std::string_view>& paths) {
+    server_look all = looks.back();
+    for (const server_look& earlier : looks) {
+        for (const auto& [path, watchers] : earlier.watchers) {
+            if (paths.contains(path))
+                all.watchers[path].insert(watchers.begin(), watchers.end());
+        }
+    }
+    return all;
+}
+
 bool has_restarted(const server_look& before, const server_look& after) {
     auto fell = [&](std::string_view name) {
         return after.counters.contains(name) && after.counter(name) < before.counter(name);

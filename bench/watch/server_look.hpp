@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -30,6 +31,10 @@ struct server_look {
 
     double counter(std::string_view name) const;
 };
+
+/// The last of these looks at a server, with those who watched one of the paths at any of them: a crowd
+/// that is woken again and again is on its way most of the time, and one look catches few of it.
+server_look joined(const std::deque<server_look>& looks, const std::set<std::string_view>& paths);
 
 /// Whether the server has begun anew in between, so that its counts have nothing to do with each other.
 bool has_restarted(const server_look& before, const server_look& after);

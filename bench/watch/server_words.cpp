@@ -104,7 +104,10 @@ asio::awaitable<std::string> ask_server(server_address server,
                                         word));
     if (over)
         throw server_silent(
-            fmt::format("{} did not answer '{}' within {} s", server.text(), word, limit.count()));
+            fmt::format("{} did not answer '{}' within {} s: is this its port for TLS?",
+                        server.text(),
+                        word,
+                        limit.count()));
     // The server closes at once after the answer, sometimes with a reset.
     if (answer.empty())
         throw server_silent(

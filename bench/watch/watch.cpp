@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -31,6 +32,9 @@ constexpr int exit_nothing_known = 2;
 
 constexpr auto answer_limit = std::chrono::seconds(10);
 constexpr std::array<std::string_view, 4> all_words{"mntr", "wchs", "wchp", "cons"};
+
+/// Who watches a node at one of so many looks in a row belongs to its crowd.
+constexpr std::size_t looks_at_crowds = 5;
 
 /// More would be no help.
 constexpr std::size_t most_lines = 20;
@@ -134,18 +138,20 @@ public:
             timer.expires_at(next);
             co_await timer.async_wait(boost::asio::use_awaitable);
             next = clock::now() + wanted.interval;
+            std::vector<std::optional<server_look>> looks;
+            for (std::size_t s = 0; s < servers_.size(); ++s)
+                looks.push_back(co_await look_at(s));
+            const auto watched = paths_watched(looks);
             std::vector<server_look> before;
             std::vector<server_look> now;
             std::vector<server_look> first;
             for (std::size_t s = 0; s < servers_.size(); ++s) {
-                auto look = co_await look_at(s);
-                if (look && before_[s]) {
-                    before.push_back(std::move(*before_[s]));
-                    now.push_back(*look);
-                } else if (look) {
-                    first.push_back(*look);
+                if (looks[s] && !before_[s].empty()) {
+                    before.push_back(joined(before_[s], watched));
+                    now.push_back(*looks[s]);
+                } else if (looks[s]) {
+                    first.push_back(*looks[s]);
                 }
-                before_[s] = std::move(look);
             }
             if (i == 0 && first.empty())
                 throw usage_error("no server tells anything");
@@ -154,10 +160,41 @@ public:
             auto happened = findings_between(before, now, wanted.crowd);
             found.insert(found.end(), happened.begin(), happened.end());
             report(std::move(found));
+            for (std::size_t s = 0; s < servers_.size(); ++s)
+                keep(before_[s], std::move(looks[s]));
         }
     }
 
 private:
+    /// At any server, now or at the last look: what nobody watches any more has no crowd.
+    std::set<std::string_view> paths_watched(
+        const std::vector<std::optional<server_look>>& now) const {
+        std::set<std::string_view> paths;
+        auto add = [&paths](const server_look& l) {
+            for (const auto& [path, watchers] : l.watchers)
+                paths.insert(path);
+        };
+        for (const auto& look : now) {
+            if (look)
+                add(*look);
+        }
+        for (const auto& looks : before_) {
+            if (!looks.empty())
+                add(looks.back());
+        }
+        return paths;
+    }
+
+    /// A look that failed begins anew.
+    static void keep(std::deque<server_look>& looks, std::optional<server_look> look) {
+        if (!look)
+            looks.clear();
+        else
+            looks.push_back(std::move(*look));
+        if (looks.size() > looks_at_crowds)
+            looks.pop_front();
+    }
+
     boost::asio::awaitable<std::optional<server_look>> look_at(std::size_t index) {
         observed_server& server = servers_[index];
         server_look now;
@@ -169,12 +206,14 @@ private:
         }
         for (const auto& text : server.take_remarks())
             say(fmt::format("{}  {}\n", time_text(), text));
-        if (before_[index] && has_restarted(*before_[index], now)) {
+        auto& looks = before_[index];
+        if (!looks.empty() && has_restarted(looks.back(), now)) {
             say(fmt::format("{}  {}: it has begun anew\n", time_text(), server.address().text()));
-            before_[index].reset();
+            looks.clear();
         }
+        const server_look* before = looks.empty() ? nullptr : &looks.back();
         say(fmt::format(
-            "{}  {}: {}\n", time_text(), server.address().text(), state_text(before_[index], now)));
+            "{}  {}: {}\n", time_text(), server.address().text(), state_text(before, now)));
         co_return now;
     }
 
@@ -193,28 +232,23 @@ private:
 
     static std::string clients_text(const server_look& now) {
         if (now.knows_sessions)
-            return fmt::format("{} sessions", count_text(now.sessions.size()));
+            return counted(now.sessions.size(), "session");
         constexpr std::string_view connections = "zk_num_alive_connections";
         return now.counters.contains(connections)
-                   ? fmt::format("{} {}",
-                                 count_text(now.counter(connections)),
-                                 now.counter(connections) == 1 ? "connection" : "connections")
+                   ? counted(static_cast<std::size_t>(now.counter(connections)), "connection")
                    : "how many sessions is not known";
     }
 
-    static std::string state_text(const std::optional<server_look>& before,
-                                  const server_look& now) {
+    static std::string state_text(const server_look* before, const server_look& now) {
         std::string text = clients_text(now);
         std::size_t watches = 0;
         for (const auto& [path, watchers] : now.watchers)
             watches += watchers.size();
         if (watches > 0) {
-            text += fmt::format(", {} watches on {} {}",
-                                count_text(watches),
-                                count_text(now.watchers.size()),
-                                now.watchers.size() == 1 ? "node" : "nodes");
+            text += fmt::format(
+                ", {} on {}", counted(watches, "watch"), counted(now.watchers.size(), "node"));
         } else if (auto all = total_watches(now.summary); all > 0) {
-            text += fmt::format(", {} watches", count_text(static_cast<double>(all)));
+            text += ", " + counted(all, "watch");
         }
         if (before && !now.counters.empty()) {
             double requests = now.counter("zk_packets_received") -
@@ -230,11 +264,15 @@ private:
 
     /// Of the same path there is one row, with a figure for each look.
     void add(const finding& f) {
-        auto key = std::pair(f.kind, f.path);
+        auto key = std::tuple(f.kind, f.path, f.event);
         auto [at, is_new] = rows_.try_emplace(key, job_.results.size());
         if (is_new) {
             result row;
-            row.set("finding", to_string(f.kind)).set("path", f.path);
+            row.set("finding", to_string(f.kind));
+            if (f.kind == finding_kind::burst)
+                row.set("event", f.event);
+            else
+                row.set("path", f.path);
             row.set("server", job_.wanted.hosts);
             job_.results.push_back(std::move(row));
         }
@@ -254,8 +292,8 @@ private:
 
     job& job_;
     std::vector<observed_server> servers_;
-    std::vector<std::optional<server_look>> before_;
-    std::map<std::pair<finding_kind, std::string>, std::size_t> rows_;
+    std::vector<std::deque<server_look>> before_;  ///< of each server, the last one at the end
+    std::map<std::tuple<finding_kind, std::string, std::string>, std::size_t> rows_;
 };
 
 boost::asio::awaitable<void> run_watch(job& j) {

@@ -6,6 +6,8 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <deque>
+
 namespace corozk::testing::findings_test {
 
 using namespace corozk::bench;
@@ -129,6 +131,24 @@ TEST_CASE("findings: a crowd is that of all servers") {
               .starts_with("burst: nodes that were deleted woke 24.0 watches each (24 in all)"));
 }
 
+TEST_CASE("findings: a crowd that is on its way is put together from several looks") {
+    std::deque<server_look> looks;
+    for (int first : {1, 8, 14, 14}) {
+        looks.push_back(with_sessions(5, 5));
+        watch(looks.back(), "/job/lock", first, first + 6);
+    }
+    looks.back().watchers.clear();         // all were on their way
+    watch(looks.front(), "/done", 1, 20);  // nobody watches it any more
+    server_look after = with_sessions(25, 35);
+    watch(after, "/job/lock", 2, 4);
+    CHECK(findings_between(looks.back(), after, crowd).empty());
+    auto found = findings_between(joined(looks, {"/job/lock"}), after, crowd);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].kind == finding_kind::herd);
+    CHECK(found[0].path == "/job/lock");
+    CHECK(found[0].sessions == 20);
+}
+
 TEST_CASE("findings: the next leader's node is the same to those who wait") {
     server_look before = with_sessions(5, 5);
     server_look after = with_sessions(7, 8);
@@ -218,6 +238,8 @@ TEST_CASE("findings: what is refused is made up for by counters") {
     CHECK(found[0].text() ==
           "burst: nodes that were deleted woke 100 watches each (300 in all); their path is not "
           "known");
+    CHECK(found[0].event == "deleted");
+    CHECK(found[0].path.empty());
 }
 
 TEST_CASE("findings: notifications are the watches that fired, whatever the questions cost") {

@@ -7,6 +7,7 @@
 #include <corozk/testing/eventually.hpp>
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include <exception>
@@ -219,6 +220,25 @@ TEST_CASE("watch: an answer has a limit") {
     context.run();
     CHECK(problem ==
           the_server().hosts() + " answered more than 100 B to 'mntr': is this ZooKeeper?");
+}
+
+TEST_CASE("watch: a port that says nothing may be one for TLS") {
+    boost::asio::io_context context(1);
+    boost::asio::ip::tcp::acceptor silent(context, {boost::asio::ip::address_v4::loopback(), 0});
+    bench::server_address address{"127.0.0.1", std::to_string(silent.local_endpoint().port())};
+    std::string problem;
+    auto ask = bench::ask_server(address, "mntr", std::chrono::seconds(1));
+    boost::asio::co_spawn(context, std::move(ask), [&](std::exception_ptr e, const std::string&) {
+        try {
+            if (e)
+                std::rethrow_exception(e);
+        } catch (const bench::server_silent& silence) {
+            problem = silence.what();
+        }
+    });
+    context.run();
+    CHECK(problem ==
+          address.text() + " did not answer 'mntr' within 1 s: is this its port for TLS?");
 }
 
 TEST_CASE("watch: mistakes are said in words") {

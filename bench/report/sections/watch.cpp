@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/row.hpp"
+#include "report/section.hpp"
+#include "table.hpp"
+
+namespace corozk::bench {
+
+section watch_section() {
+    section s;
+    s.workload = "watch";
+    s.heading = "Herds in an ensemble in use";
+    s.question = "Which nodes do many sessions watch, and who wakes up for nothing?";
+    s.method =
+        "Each server was asked now and then for its counters, connections and watches, and the "
+        "answers were compared with those before. A row has the medians of the looks at which it "
+        "was found.";
+    s.reading =
+        "A herd: all its sessions are woken at each turn, and few proceed. Broadcast: they had a "
+        "reason to wake. Crowd: many watch, and nothing has happened yet. Burst: an event that "
+        "fired many watches of a node that is not known. Listing: large responses.";
+    s.labels = {"finding"};
+    s.columns = {{"path", "path", nullptr},
+                 {"event", "event", nullptr},
+                 {"sessions", "sessions", figure_text},
+                 {"on servers", "servers", count_text},
+                 {"woken", "notifications", count_text},
+                 {"turns", "turns", count_text},
+                 {"proceeded", "proceeded", count_text},
+                 {"reads", "reads", count_text},
+                 {"bytes each", "bytes_per_read", bytes_text}};
+    return s;
+}
+
+}  // namespace corozk::bench
