@@ -28,7 +28,7 @@ std::string recipe_name(const std::string& recipe) {
         {"election", "leadership"},
         {"election_run", "leadership (scoped)"}};
     auto at = names.find(recipe);
-    return at == names.end() ? recipe : at->second;
+    return at == names.end() ? plain_words(recipe) : at->second;
 }
 
 /// In the order of their importance, whatever the order of rows.
@@ -43,10 +43,16 @@ std::size_t rank_of(std::string_view implementation) {
 /// what the picture is grouped by (sessions: 0 is as many as waiters), of the same extent.
 using group_key = std::tuple<std::string, double, std::string>;
 
-group_key group_of(const object& row, const by_number& about) {
+/// One waiter in one session is the first of both kinds.
+std::vector<group_key> groups_of(const object& row, const by_number& about) {
     double number = figure_of(row, about.group_key);
-    bool each = about.group_key == "sessions" && number > 1 && number == figure_of(row, "waiters");
-    return {text_of(row, "recipe"), each ? 0 : number, extent_of(row)};
+    bool each = about.group_key == "sessions" && number > 0 && number == figure_of(row, "waiters");
+    std::vector<group_key> groups;
+    if (each)
+        groups.emplace_back(text_of(row, "recipe"), 0, extent_of(row));
+    if (!each || number == 1)
+        groups.emplace_back(text_of(row, "recipe"), number, extent_of(row));
+    return groups;
 }
 
 std::string group_text(const by_number& about, double number) {
@@ -54,7 +60,7 @@ std::string group_text(const by_number& about, double number) {
         return ", " + sessions_text(number);
     return about.group_title.empty()
                ? ""
-               : ", " + fmt::format(fmt::runtime(about.group_title), count_text(number));
+               : ", " + counted(static_cast<std::size_t>(number), about.group_title);
 }
 
 std::string file_name(const by_number& about, const std::string& recipe, double number) {
@@ -64,8 +70,8 @@ std::string file_name(const by_number& about, const std::string& recipe, double 
                                    : fmt::format("{}-{}-{}", about.name, recipe, number);
 }
 
-plot make_plot(const by_number& about, const object& row) {
-    auto [recipe, number, extent] = group_of(row, about);
+plot make_plot(const by_number& about, const group_key& key, const object& row) {
+    const auto& [recipe, number, extent] = key;
     plot p;
     p.name = file_name(about, recipe, number);
     if (!extent.empty())
@@ -144,18 +150,21 @@ void add_pictures(std::vector<plot>& all, const by_number& about, const boost::j
     std::map<group_key, drawing> drawings;
     for (const auto& value : rows) {
         const object& row = value.as_object();
-        if (workload_of(row) != about.workload || figure_of(row, "locks") > 1)
+        // What waits for many locks is not handed one.
+        bool many_locks = about.workload == "handover" && figure_of(row, "locks") > 1;
+        if (workload_of(row) != about.workload || many_locks)
             continue;
-        auto key = group_of(row, about);
-        auto at = drawings.find(key);
-        if (at != drawings.end()) {
-            add_row(at->second, about, row);
-            continue;
+        for (const group_key& key : groups_of(row, about)) {
+            auto at = drawings.find(key);
+            if (at != drawings.end()) {
+                add_row(at->second, about, row);
+                continue;
+            }
+            drawing fresh{make_plot(about, key, row), {}};
+            fresh.fixed.resize(about.fixed.size());
+            if (add_row(fresh, about, row))
+                drawings.emplace(key, std::move(fresh));
         }
-        drawing fresh{make_plot(about, row), {}};
-        fresh.fixed.resize(about.fixed.size());
-        if (add_row(fresh, about, row))
-            drawings.emplace(std::move(key), std::move(fresh));
     }
     for (auto& [key, d] : drawings) {
         add_fixed_lines(d, about);
@@ -184,7 +193,9 @@ plot_series& series_for(plot& p, const object& row, plot_series (*series)(const 
     if (series != nullptr) {
         wanted = series(row);
     } else {
-        wanted.implementation = text_of(row, "implementation");
+        // A program that is judged may be called anything.
+        std::string_view of = text_of(row, "workload") == "judge" ? "judged " : "";
+        wanted.implementation = fmt::format("{}{}", of, text_of(row, "implementation"));
         wanted.title = title_of(row);
     }
     auto at = std::find_if(p.series.begin(), p.series.end(), [&](const plot_series& s) {

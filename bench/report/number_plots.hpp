@@ -36,7 +36,7 @@ struct by_number {
     /// There is a picture for each of its numbers, and for each recipe. Who has a session for each
     /// waiter is a kind of its own.
     std::string_view group_key = "sessions";
-    std::string_view group_title = {};  ///< "{} clients"; of sessions it is known
+    std::string_view group_title = {};  ///< "client"; of sessions it is known
     plot_series (*series)(const boost::json::object&) = nullptr;  ///< if not by implementation
 };
 

@@ -35,6 +35,7 @@ body { font: 16px/1.5 system-ui, sans-serif; background: var(--paper); color: in
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2.5rem; }
 figure { margin: 1.5rem 0; } figure svg { width: 100%; height: auto; }
 figcaption, .soft { color: var(--soft); font-size: .9rem; }
+.soft { overflow-wrap: anywhere; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
 td, th { border-bottom: 1px solid var(--line); padding: .25rem .6rem; text-align: right;

@@ -17,7 +17,9 @@
 #include <iterator>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 #include <unistd.h>
+#include <vector>
 
 namespace corozk::bench {
 
@@ -45,6 +47,7 @@ constexpr std::array looks{
     look{"kazoo", "#2f9e44", 1, 9, 1.8},
     look{"zookeeper", "#ae3ec9", 1, 13, 1.8},
     look{"c_client", "#868e96", 2, 6, 1.8},
+    look{"reference", "#868e96", 2, 6, 1.8},
     look{"textbook", "#12a594", 1, 11, 1.8},
     look{"herd", "#e5484d", 1, 4, 1.8},
     look{"etcd", "#ae3ec9", 1, 13, 1.8},
@@ -53,11 +56,35 @@ constexpr std::array looks{
     look{"set", "#868e96", 1, 6, 1.8},
 };
 
-const look& look_of(std::string_view implementation) {
+constexpr std::array other_looks{
+    look{"", "#d6409f", 1, 7, 1.8},
+    look{"", "#97692e", 1, 5, 1.8},
+    look{"", "#7ca300", 1, 9, 1.8},
+    look{"", "#7c5cff", 1, 13, 1.8},
+    look{"", "#0ea5c6", 1, 11, 1.8},
+    look{"", "#c9a227", 1, 4, 1.8},
+};
+
+const look* find_look(std::string_view implementation) {
     auto at = std::find_if(looks.begin(), looks.end(), [&](const look& l) {
         return l.implementation == implementation;
     });
-    return at == looks.end() ? looks[4] : *at;
+    return at == looks.end() ? nullptr : &*at;
+}
+
+/// Those without a look of their own have others in turn.
+const look& look_of(const plot& p, std::string_view implementation) {
+    if (const look* own = find_look(implementation))
+        return *own;
+    std::vector<std::string_view> unknown;
+    for (const auto& s : p.series) {
+        if (s.implementation == implementation)
+            break;
+        bool is_new = std::find(unknown.begin(), unknown.end(), s.implementation) == unknown.end();
+        if (is_new && find_look(s.implementation) == nullptr)
+            unknown.push_back(s.implementation);
+    }
+    return other_looks[unknown.size() % other_looks.size()];
 }
 
 /// Between double quotes, where gnuplot knows escapes, and runs what is between backquotes.
@@ -77,7 +104,7 @@ std::string literal(const std::string& text) {
 std::string label(const std::string& text) {
     std::string result;
     for (char c : text) {
-        if (c == '_' || c == '^' || c == '{' || c == '}' || c == '@' || c == '&')
+        if (c == '\\' || c == '_' || c == '^' || c == '{' || c == '}' || c == '@' || c == '&')
             result += '\\';
         result += c;
     }
@@ -219,7 +246,7 @@ double height_of_failures(const plot& p) {
 /// Which of gnuplot's styles; the bars of a category are beside each other.
 std::string drawn_as(const plot& p, std::size_t number) {
     const plot_series& s = p.series[number];
-    const look& l = look_of(s.implementation);
+    const look& l = look_of(p, s.implementation);
     if (p.x_axis == plot_axis::category) {
         double middle = (static_cast<double>(p.series.size()) - 1) / 2;
         return fmt::format("$line{} using ($1{:+.4f}):2 with boxes fillstyle solid {} noborder",
@@ -243,7 +270,7 @@ std::string script_for(const plot& p, const fs::path& picture) {
     std::string comma;
     for (std::size_t i = 0; i < p.series.size(); ++i) {
         const plot_series& s = p.series[i];
-        const look& l = look_of(s.implementation);
+        const look& l = look_of(p, s.implementation);
         text += fmt::format("$line{} << EOD\n", i);
         for (auto [x, y] : s.points)
             text += fmt::format("{:.9g} {:.9g}\n", x, y);

@@ -26,7 +26,7 @@ std::string title_of_work(const object& row) {
     if (auto operation = text_of(row, "operation"); !operation.empty())
         text += ", " + operation;
     if (double waiters = figure_of(row, "waiters"); waiters > 0)
-        text += fmt::format(", {} waiters", count_text(waiters));
+        text += ", " + counted(static_cast<std::size_t>(waiters), "waiter");
     if (double sessions = figure_of(row, "sessions"); sessions > 0)
         text += ", " + sessions_text(sessions);
     text += extent_of(row);

@@ -145,6 +145,8 @@ std::string write_report(const fs::path& folder, const boost::json::array& rows)
     // They have taken long to measure; everything else can be made from them.
     write_text(folder / "rows.json", boost::json::serialize(rows) + "\n");
     std::vector<drawn_plot> drawn;
+    // If a picture fails, there is a page that says the rest, and whose folder this is.
+    write_text(folder / "index.html", page_for(rows, drawn));
     for (const plot& p : plots_for(rows))
         drawn.push_back({p, draw(p, folder)});
     std::size_t distributions = 0;

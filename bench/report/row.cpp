@@ -45,7 +45,14 @@ std::string extent_of(const object& row) {
     // Each contender that is judged is one.
     if (text_of(row, "workload") != "judge")
         add("processes", ", {} processes");
-    return text;
+    return text + servers_of(row);
+}
+
+std::string servers_of(const object& row) {
+    std::string text;
+    if (double servers = figure_of(row, "run.server_count"); servers > 1)
+        text = fmt::format(", {} servers", count_text(servers));
+    return text_of(row, "run.data") == "disk" ? text + ", data on disk" : text;
 }
 
 bool has_failed(const object& row) {
@@ -86,9 +93,11 @@ std::string to_file_name(std::string_view text) {
 }
 
 std::string unique(const std::string& name, std::set<std::string>& taken) {
-    std::string free = name;
+    constexpr std::size_t most = 120;  // of 255 that a file system takes, with an ending
+    const std::string begin = name.substr(0, most);
+    std::string free = begin;
     for (std::size_t i = 2; !taken.insert(free).second; ++i)
-        free = fmt::format("{}-{}", name, i);
+        free = fmt::format("{}-{}", begin, i);
     return free;
 }
 

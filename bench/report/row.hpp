@@ -26,6 +26,9 @@ std::string text_of(const boost::json::object& row, std::string_view key);
 /// where each of these is one.
 std::string extent_of(const boost::json::object& row);
 
+/// What it was measured on: ", 3 servers, data on disk". Empty of one server that keeps data in memory.
+std::string servers_of(const boost::json::object& row);
+
 bool has_failed(const boost::json::object& row);
 
 /// What people call the implementation of a row.
@@ -34,7 +37,7 @@ std::string title_of(const boost::json::object& row);
 /// Letters and digits; anything else is a dash.
 std::string to_file_name(std::string_view text);
 
-/// With a number behind it where it is taken; it is taken then.
+/// As short as a file's name has to be, and with a number behind it where it is taken; it is taken then.
 std::string unique(const std::string& name, std::set<std::string>& taken);
 
 /// "shared_lock" without what only a program reads.

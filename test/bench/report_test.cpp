@@ -4,6 +4,8 @@
 
 #include <boost/json/serialize.hpp>
 
+#include <set>
+
 namespace corozk::testing::report_test {
 
 using namespace corozk::testing;
@@ -215,6 +217,7 @@ TEST_CASE("report: every other command has a section") {
         {"2pc", {{"messages", 94}}, "Two-phase commit", "94"},
         {"cache", {{"latency_us", quantiles(413, 900)}}, "Caches", "413 \u00b5s"},
         {"endure", {{"handovers_per_s", 2'817}}, "For a long time", "2,817"},
+        {"watch", {{"event", "deleted"}}, "Herds in an ensemble in use", "deleted"},
         {"sizing", {{"predicted_load", 0.125}}, "What your servers can take", "12.5 %"},
         {"floor", {{"create_us", quantiles(151, 900)}}, "The floor", "151 \u00b5s"},
         {"uncontended",
@@ -425,6 +428,143 @@ TEST_CASE("report: rows of several limits, processes and locks are not mixed up"
     CHECK(contains(r.script("handover-latency-semaphore-1-limit-5"), "\n10 0.00051\n"));
     CHECK(contains(r.script("handover-latency-semaphore-1-limit-5"), "one session, limit 5"));
     CHECK(contains(r.script("handover-latency-semaphore-1-4-processes"), "\n10 0.00041\n"));
+}
+
+TEST_CASE("report: rows of several ensembles are not mixed up") {
+    reported r;
+    array rows;
+    auto add = [&](object run, double scale) {
+        for (int waiters : {10, 100}) {
+            rows.push_back(object{{"workload", "handover"},
+                                  {"implementation", "ours"},
+                                  {"recipe", "lock"},
+                                  {"waiters", waiters},
+                                  {"sessions", 1},
+                                  {"handover_us", quantiles(scale * waiters, 9'000)},
+                                  {"run", run}});
+            rows.push_back(object{{"workload", "systems"},
+                                  {"implementation", "ours"},
+                                  {"recipe", "lock"},
+                                  {"waiters", waiters},
+                                  {"handover_us", quantiles(scale * waiters, 9'000)},
+                                  {"run", run}});
+        }
+    };
+    add({{"server_count", 1}, {"data", "memory"}}, 10);
+    add({{"server_count", 3}, {"data", "disk"}}, 70);
+    REQUIRE(r.make(rows) == 0);
+    for (const char* name : {"handover-latency-lock-1", "systems"}) {
+        INFO(name);
+        std::string one = r.script(name);
+        CHECK(contains(one, " 0.001\n"));
+        CHECK_FALSE(contains(one, " 0.007\n"));
+        std::string three = r.script(name + std::string("-3-servers-data-on-disk"));
+        CHECK(contains(three, ", 3 servers, data on disk"));
+        CHECK(contains(three, " 0.007\n"));
+    }
+}
+
+TEST_CASE("report: predictions for several locks have pictures") {
+    reported r;
+    array rows;
+    for (int waiters : {10, 100}) {
+        rows.push_back(object{{"workload", "sizing"},
+                              {"implementation", "ours"},
+                              {"recipe", "lock"},
+                              {"waiters", waiters},
+                              {"locks", 4},
+                              {"predicted_load", waiters / 1000.0}});
+    }
+    REQUIRE(r.make(rows) == 0);
+    CHECK(contains(r.script("sizing-load-lock-4-locks"), "\n100 10\n"));
+}
+
+TEST_CASE("report: one waiter has a session of its own as well") {
+    reported r;
+    array rows;
+    for (int waiters : {1, 10}) {
+        rows.push_back(object{{"workload", "herd"},
+                              {"implementation", "ours"},
+                              {"recipe", "lock"},
+                              {"waiters", waiters},
+                              {"sessions", waiters},
+                              {"requests_per_handover", 3 + waiters},
+                              {"server_cpu_us_per_turn", 200 * waiters - 500}});
+    }
+    std::string section = r.section_of(rows, "What one release stirs up");
+    CHECK(contains(r.script("herd-requests-lock-each"), "\n1 4\n"));
+    CHECK(contains(section, "<th>server CPU</th>"));
+    CHECK(contains(section, "<td>within the noise</td>"));
+    CHECK(contains(section, "<td>1500 \u00b5s</td>"));
+}
+
+TEST_CASE("report: programs that are judged look like nobody else, whatever they are called") {
+    reported r;
+    array rows;
+    auto add = [&](const char* workload, const char* name) {
+        for (int waiters : {5, 20}) {
+            rows.push_back(object{{"workload", workload},
+                                  {"implementation", name},
+                                  {"title", name},
+                                  {"recipe", "lock"},
+                                  {"waiters", waiters},
+                                  {"sessions", waiters},
+                                  {"handover_us", quantiles(100 * waiters, 9'000)}});
+        }
+    };
+    add("handover", "ours");
+    for (const char* name : {"ours", "c_client", R"(a\b)"})
+        add("judge", name);
+    REQUIRE(r.make(rows) == 0);
+    std::string script = r.script("handover-latency-lock-each");
+    std::set<std::string> colours;
+    std::size_t lines = 0;
+    for (std::size_t at = script.find("plot");
+         (at = script.find("linecolor rgb ", at)) != script.npos;
+         ++at) {
+        colours.insert(script.substr(at, std::string("linecolor rgb '#123456'").size()));
+        ++lines;
+    }
+    CHECK(lines == 4);
+    CHECK(colours.size() == 4);
+    CHECK_FALSE(contains(script, "#868e96"));  // the bare C client's
+    CHECK(contains(content_of(r.folder() / "handover-latency-lock-each.svg"), R"(a\b)"));
+}
+
+TEST_CASE("report: a name can be longer than a file's may be") {
+    reported r;
+    array rows;
+    object distribution = boost::json::parse(R"({"count": 2, "mean": 1, "deviation": 0,
+        "max": 2, "percentiles": [[1, 0.5, 1], [2, 0.6, 1], [3, 1, 2]]})")
+                              .as_object();
+    rows.push_back(object{{"workload", "judge"},
+                          {"implementation", std::string(300, 'x')},
+                          {"operation", std::string(300, 'y')},
+                          {"distribution_us", distribution}});
+    int code = r.make(rows);
+    INFO(r.out());
+    CHECK(code == 0);
+    CHECK(contains(r.out(), "1 pictures, 1 distributions"));
+}
+
+TEST_CASE("report: a picture that fails takes nothing else away, and is made the next time") {
+    reported r;
+    array rows;
+    for (int waiters : {10, 100}) {
+        rows.push_back(object{{"workload", "handover"},
+                              {"implementation", "ours"},
+                              {"recipe", "lock"},
+                              {"waiters", waiters},
+                              {"sessions", 1},
+                              {"handover_us", quantiles(100 + waiters, 9'000)}});
+    }
+    const std::filesystem::path in_the_way = r.folder() / "handover-latency-lock-1.log";
+    std::filesystem::create_directories(in_the_way);
+    CHECK(r.make(rows) == 1);
+    CHECK(contains(r.section("Passing it on"), "<td>200 \u00b5s</td>"));
+    std::filesystem::remove(in_the_way);
+    CHECK(r.make(rows) == 0);
+    CHECK_FALSE(r.script("handover-latency-lock-1").empty());
 }
 
 TEST_CASE("report: contenders that are judged are a line, although each is a process") {

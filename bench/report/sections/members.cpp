@@ -95,7 +95,7 @@ section paper_section() {
                 .fixed = {{.key = "published_s", .title = "published, 2010"}},
                 .x_key = "barriers",
                 .group_key = "waiters",
-                .group_title = "{} clients"}};
+                .group_title = "client"}};
     return s;
 }
 

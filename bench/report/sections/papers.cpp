@@ -27,10 +27,10 @@ section paper_recipes_section() {
                  {"of the fewest clients'", "growth", ratio_text},
                  {"slower than corozk", "times_corozk", ratio_text},
                  {"slower than an extension, published", "published_ratio", ratio_text},
-                 {"requests", "requests_per_operation", figure_text},
-                 {"requests", "requests_per_handover", figure_text},
-                 {"bytes", "bytes_per_operation", bytes_text},
-                 {"bytes", "bytes_per_handover", bytes_text}};
+                 {"requests per operation", "requests_per_operation", figure_text},
+                 {"per hand-over", "requests_per_handover", figure_text},
+                 {"bytes per operation", "bytes_per_operation", bytes_text},
+                 {"per hand-over", "bytes_per_handover", bytes_text}};
     s.lines = {{.name = "paper-rate",
                 .title = "{}: operations per second",
                 .caption = "The higher, the quicker.",

@@ -34,8 +34,7 @@ std::string a_cycle(const object&) {
 }
 
 std::string a_handover(const object& row) {
-    double waiters = figure_of(row, "waiters");
-    return fmt::format("hand-over,\n{} waiter{}", count_text(waiters), waiters == 1 ? "" : "s");
+    return "hand-over,\n" + counted(static_cast<std::size_t>(figure_of(row, "waiters")), "waiter");
 }
 
 std::string a_loss(const object&) {

@@ -26,8 +26,8 @@ std::string queue_category(const object& row) {
 }
 
 std::string counter_category(const object& row) {
-    double clients = figure_of(row, "waiters");
-    return (clients == 1 ? "1 client" : count_text(clients) + " clients") + in_sessions(row);
+    return counted(static_cast<std::size_t>(figure_of(row, "waiters")), "client") +
+           in_sessions(row);
 }
 
 }  // namespace
