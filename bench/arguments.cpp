@@ -3,6 +3,7 @@
 
 #include "compare/peer_kind.hpp"
 #include "contest.hpp"
+#include "operation/path.hpp"
 #include "paper/experiment_kind.hpp"
 #include "safety/fault.hpp"
 #include "systems/system_kind.hpp"
@@ -419,6 +420,9 @@ constexpr std::array options{
            [](settings& s, std::string_view v) {
                if (v.empty())
                    throw usage_error("it needs a name");
+               if (v != corozk::detail::printable(v))
+                   throw usage_error(
+                       "a control character, or a byte that is not UTF-8, is no part of a name");
                s.judged_name = v;
            }},
     option{"--stops",

@@ -4,6 +4,7 @@
 #include "contest_rows.hpp"
 #include "interruption.hpp"
 #include "judge/trial.hpp"
+#include "operation/path.hpp"
 #include "table.hpp"
 
 #include <fmt/format.h>
@@ -79,7 +80,7 @@ std::string name_of(const settings& s) {
     constexpr std::size_t begin = 20;
     std::vector<std::string> words = s.judged_command;
     words.front() = std::filesystem::path(words.front()).filename();
-    std::string all = fmt::format("{}", fmt::join(words, " "));
+    std::string all = corozk::detail::printable(fmt::format("{}", fmt::join(words, " ")));
     return all.size() > most
                ? all.substr(0, begin) + "..." + all.substr(all.size() - (most - begin - 3))
                : all;
@@ -118,8 +119,7 @@ struct judgement {
     explicit judgement(std::size_t n) : waiters(n) {}
 
     void remark(std::string_view text) {
-        remarks += fmt::format(
-            "{} {}: {}\n", count_text(waiters), waiters == 1 ? "waiter" : "waiters", text);
+        remarks += fmt::format("{}: {}\n", counted(waiters, "waiter"), text);
     }
     void blame(const std::string& text) {
         remark(text);
@@ -169,7 +169,11 @@ boost::asio::awaitable<result> judge_row(job& j, const trial_setup& setup, std::
             stage::add_floor(
                 row, floor, round.judgement().handovers().empty() ? "" : "handover_us.p50");
             if (round.handed_over() == 0)
-                its.not_judged = "nobody was handed the lock";
+                its.not_judged =
+                    round.judgement().passed_on() == 0
+                        ? "nobody was handed the lock"
+                        : "the lock was passed on before anybody had been told to release it: "
+                          "--hold own is for processes that decide by themselves";
         } catch (const protocol_error& e) {
             its.not_judged = e.what();
         } catch (const interrupted&) {

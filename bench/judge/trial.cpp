@@ -416,7 +416,7 @@ boost::asio::awaitable<void> trial::play(result& r) {
     auto after = co_await counts.take();
     passed_on_ = referee_.grants() - grants_before_;
     auto passed_on = static_cast<double>(passed_on_);
-    r.add("handovers", passed_on);
+    r.add("handovers", static_cast<double>(handed_over()));
     if (before && after && passed_on > 0) {
         auto requests = static_cast<double>(after->received - before->received);
         auto notifications = static_cast<double>(after->notifications - before->notifications);

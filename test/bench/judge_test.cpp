@@ -288,6 +288,10 @@ TEST_CASE("judge: a process may hold it as long as it likes, and ask again") {
     itself.replace(itself.find("holding 1"), 9, "holding");
     REQUIRE(j.run(itself, {"--waiters", "3", "--hold", "own"}) == 0);
     CHECK(j.figure("most_holders") == 1);
+    // Also those before all had queued.
+    CHECK(j.figure("handovers") == 3);
+    CHECK(j.run(itself, {"--waiters", "3"}) == 2);
+    CHECK(j.says("not judged: the lock was passed on before anybody had been told to release it"));
 
     std::string again =
         "exec 9> \"$0\"; while echo waiting; do flock 9; echo holding; read -r told || "
@@ -383,6 +387,13 @@ TEST_CASE("judge: what cannot be judged is said in words") {
     std::string many(60, 'x');
     CHECK(j.run_command({script, many, "last"}, {}) == 2);
     CHECK(j.row().at("implementation") == "script xxxxxxxxxxxxx...xxxxxxxxxxxx last");
+
+    for (const char* name : {"a\nb", "\x1b[31m", "bad\xff\xfeutf"}) {
+        CHECK(j.bench().run({"judge", "--name", name, "--", script}) == 2);
+        CHECK(j.says("--name: a control character, or a byte that is not UTF-8"));
+    }
+    CHECK(j.run_command({script, "a\nb\xff"}, {}) == 2);
+    CHECK(j.row().at("implementation") == "script a?b?");
 
     CHECK(j.run("echo waiting; echo 'Lock acquired!'; read -r end") == 2);
     CHECK(j.verdict() == "not judged");
