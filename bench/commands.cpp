@@ -2,8 +2,10 @@
 #include "arguments.hpp"
 #include "command.hpp"
 #include "compare/peer_kind.hpp"
+#include "contest.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +17,19 @@ namespace {
 void defaults_of_handover(settings& s) {
     s.waiters = {1'000};
     s.implementations = {"ours", "textbook", "herd"};
+}
+
+void check_contestants(const settings& s) {
+    require_one("--limit", s.limits);
+    for (const auto& recipe : s.recipes) {
+        for (const auto& implementation : s.implementations) {
+            if (is_implemented(recipe, implementation))
+                return;
+        }
+    }
+    throw usage_error(fmt::format("there is no {} of the implementation {}",
+                                  fmt::join(s.recipes, " or "),
+                                  fmt::join(s.implementations, " or ")));
 }
 
 void defaults_of_herd(settings& s) {
@@ -165,7 +180,7 @@ std::span<const command> all_commands() {
              "--limit"},
             defaults_of_handover,
             run_handover,
-            [](const settings& s) { require_one("--limit", s.limits); }},
+            check_contestants},
         command{
             "herd",
             "what one release stirs up as more and more wait, and what a neighbour notices of it",
@@ -195,7 +210,8 @@ std::span<const command> all_commands() {
              "--peers",
              "--deadline"},
             defaults_of_herd,
-            run_herd},
+            run_herd,
+            check_contestants},
         command{
             "load",
             "a lock while others use the servers, from not at all to nearly all of what they can "

@@ -289,11 +289,11 @@ public:
             return false;
         result row = describe(j, setup);
         std::string why = fmt::format(
-            "{} waiters did not end in {} s", count_text(at->second), j.wanted.budget.count());
+            "{} did not end in {} s", counted(at->second, "waiter"), j.wanted.budget.count());
         row.set("not_run", why);
         add_without_figures(setup, "not run");
         remarks_ += fmt::format(
-            "{}, {} waiters: not run: {}\n", title_of(setup), count_text(setup.waiters), why);
+            "{}, {}: not run: {}\n", title_of(setup), counted(setup.waiters, "waiter"), why);
         j.results.push_back(std::move(row));
         return true;
     }
@@ -303,7 +303,7 @@ public:
             given_up_.emplace(title_of(setup), setup.waiters);
             add_without_figures(setup, "given up");
             remarks_ += fmt::format(
-                "{}, {} waiters: {}\n", title_of(setup), count_text(setup.waiters), failure);
+                "{}, {}: {}\n", title_of(setup), counted(setup.waiters, "waiter"), failure);
         } else {
             add_figures(setup, row);
         }
@@ -312,9 +312,10 @@ public:
 
     void add_peer(job& j, result row) {
         std::string title(row.text("title"));
-        std::string waiters = count_text(row.number("waiters"));
+        auto number = static_cast<std::size_t>(row.number("waiters"));
+        std::string waiters = count_text(number);
         if (auto failure = row.text("failure"); !failure.empty()) {
-            remarks_ += fmt::format("{}, {} waiters: {}\n", title, waiters, failure);
+            remarks_ += fmt::format("{}, {}: {}\n", title, counted(number, "waiter"), failure);
         } else {
             add_neighbours({title, waiters, waiters}, row);
         }
@@ -334,9 +335,9 @@ private:
         table_.add({title_of(setup),
                     count_text(setup.waiters),
                     count_text(setup.sessions),
-                    count_text(row.median("requests_per_handover")),
-                    count_text(row.median("notifications_per_handover")),
-                    count_text(row.median("listings_per_handover")),
+                    with_spread(row, "requests_per_handover", count_text),
+                    with_spread(row, "notifications_per_handover", count_text),
+                    with_spread(row, "listings_per_handover", count_text),
                     bytes_text(row.median("bytes_per_handover")),
                     with_spread(row, "handover_us", microseconds_text),
                     ratio_text(row.median("floor_ratio"))});
@@ -446,9 +447,9 @@ boost::asio::awaitable<void> run_herd(job& j) {
             rows.add_peer(j, std::move(row));
         }
     }
-    j.output = heading(j) + sight +
-               "\nWhat one release causes until all is quiet again (medians of " +
-               std::to_string(j.wanted.releases * j.wanted.repeat) + "):\n\n" + rows.str();
+    j.output =
+        heading(j) + sight + "\nWhat one release causes until all is quiet again (medians of " +
+        std::to_string(j.wanted.releases * j.wanted.repeat) + ", least .. most):\n\n" + rows.str();
     j.output += fmt::format(
         "\nHow long another client's read takes, {} a second at {}, while all wait and while the "
         "lock is released (releases/s: {} at most);\nand the servers' CPU time for a release, the "

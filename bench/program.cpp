@@ -12,6 +12,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/json/serialize.hpp>
 
 #include <fmt/format.h>
 
@@ -82,6 +83,17 @@ bool has_measured(const job& j) {
     return j.wanted.look_only || !j.results.empty();
 }
 
+/// What was measured before it was interrupted, or failed: a command makes its table at its end.
+std::string unfinished(const job& j) {
+    std::string text = "not complete; what was measured, a row a line:\n";
+    for (const result& r : j.results) {
+        auto row = r.to_json();
+        row.erase("distribution_us");
+        text += boost::json::serialize(row) + "\n";
+    }
+    return text;
+}
+
 int run_command(const program& p,
                 const command& c,
                 const settings& s,
@@ -124,6 +136,8 @@ int run_command(const program& p,
         steps.emplace_back([&] { file.write(rows); });
     if (complete)
         steps.insert(steps.begin(), [&] { say(j.output); });
+    else if (!s.look_only && !j.results.empty())
+        steps.insert(steps.begin(), [&] { say(unfinished(j)); });
     if (reports && !s.report_folder.empty())
         steps.emplace_back([&] { say("\n" + p.write_report(s.report_folder, rows)); });
     bool good = do_all(p, steps);

@@ -47,6 +47,12 @@ boost::asio::awaitable<void> run_paper(job& j) {
 void check_paper(const settings& s) {
     if (s.experiments.empty())
         throw usage_error("--experiment names none");
+    auto names = [](const auto& all, std::string_view name) {
+        return std::find(all.begin(), all.end(), name) != all.end();
+    };
+    if (names(s.experiments, "barrier_table") && !names(s.implementations, "ours") &&
+        !names(s.implementations, "textbook"))
+        throw usage_error("--implementation: of barrier_table it is textbook or ours");
     if (!std::is_sorted(s.clients.begin(), s.clients.end()))
         throw usage_error("--clients is in ascending order, for the table shows how figures grow");
 }
@@ -83,8 +89,9 @@ command paper_command() {
         "Curator "
         "(--peers). herd counts the requests and notifications of which \"Addressing the ZooKeeper "
         "Synchronization Inefficiency\" (ICDCN 2013) is about: at a queue, a double barrier, and a "
-        "lock. locks is how long clients wait for a lock of several systems (--systems) and "
-        "libraries (--peers), after Grzesik and Mrozek (2019). Published figures are shown where "
+        "lock. locks is how long clients wait for corozk's lock, and for those of other systems "
+        "(--systems) and libraries (--peers), after Grzesik and Mrozek (2019). Published figures "
+        "are shown where "
         "they could be checked; the text below each table says which. Others' machines were "
         "others: what says something are ratios of what runs here, and how figures grow.",
         {"--experiment",

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <thread>
@@ -69,10 +70,16 @@ void service::wait_until_says(std::string_view text) {
 }
 
 std::string find_installed(std::string_view program) {
-    for (const char* folder : {"/usr/bin", "/usr/sbin", "/usr/local/bin"}) {
-        std::string path = fmt::format("{}/{}", folder, program);
-        if (::access(path.c_str(), X_OK) == 0)
-            return path;
+    const char* path = std::getenv("PATH");
+    // Servers may be where only root looks for programs.
+    const std::string folders =
+        fmt::format("{}:/usr/bin:/usr/sbin:/usr/local/bin", path ? path : "");
+    for (std::string_view rest = folders; !rest.empty();) {
+        auto colon = rest.find(':');
+        std::string file = fmt::format("{}/{}", rest.substr(0, colon), program);
+        if (::access(file.c_str(), X_OK) == 0)
+            return std::filesystem::absolute(file);
+        rest = colon == rest.npos ? std::string_view() : rest.substr(colon + 1);
     }
     return {};
 }

@@ -48,7 +48,7 @@ auto with_free_ports(Make make) {
     return make();
 }
 
-/// Where a program of Debian's packages is; empty if it is not installed.
+/// Where a program is: in PATH, or where Debian's packages put it; empty if it is not installed.
 std::string find_installed(std::string_view program);
 
 /// What follows a word on the first lines that `PROGRAM --version` prints, up to a space.

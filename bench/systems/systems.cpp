@@ -86,6 +86,8 @@ public:
         handovers_.push_back(std::move(losses_));
         if (has_outages(job_))
             handovers_.push_back(std::move(outages_));
+        if (!system_.kind->elects && has_outages(job_))
+            handovers_.back().set("not_run", "none of its servers leads");
         for (result& r : handovers_) {
             r.set("failure", failure_);
             all.push_back(std::move(r));
@@ -228,7 +230,7 @@ asio::awaitable<void> run_systems(job& j) {
     if (system_entry::has_outages(j))
         j.output +=
             "leader killed: the longest time without a grant when the leading server is "
-            "killed\n";
+            "killed; of Redlock's none leads\n";
 }
 
 void check_systems(const settings& s) {

@@ -181,12 +181,35 @@ TEST_CASE("ending: what was measured before a failure is in the file") {
                     "100",
                     "--json",
                     files.path("rows.json")};
+    what.output = files.path("out");
     process_guard process(what);
     REQUIRE(process.wait(std::chrono::minutes(2)));
     CHECK(process.exit_status() == 1);
+    CHECK(files.out().find("\"waiters\":10") != std::string::npos);
     auto rows = files.rows();
     REQUIRE(rows.size() == 1);
     CHECK(figure(rows[0].as_object(), "waiters") == 10);
+}
+
+TEST_CASE("ending: what was measured before an interruption is shown") {
+    bench_run files;
+    process_options what;
+    what.command = {COROZK_BENCH, "herd", "--hosts", the_server().hosts()};
+    for (const char* word : {"--waiters", "2,300", "--sessions", "2", "--recipe", "lock"})
+        what.command.emplace_back(word);
+    for (const char* word : {"--implementation", "ours", "--repeat", "1", "--warm-up", "100"})
+        what.command.emplace_back(word);
+    what.output = files.path("out");
+    process_guard process(what);
+    auto says = [&](const char* words) { return files.out().find(words) != std::string::npos; };
+    eventually([&] { return says("300 waiters: ") || !process.running(); },
+               std::chrono::minutes(2));
+    process.signal(SIGINT);
+    REQUIRE(process.wait(std::chrono::minutes(1)));
+    INFO(files.out());
+    CHECK(process.exit_status() == 130);
+    CHECK(says("not complete; what was measured"));
+    CHECK(says("\"waiters\":2,"));
 }
 
 TEST_CASE("ending: what is shown at once fails if it cannot be shown") {

@@ -191,6 +191,8 @@ TEST_CASE("paper: what makes no sense is refused") {
     CHECK(bench.run({"paper", "--experiment", "none"}) == 2);
     CHECK(bench.run({"paper", "--experiment", "counter", "--clients", "5,1"}) == 2);
     CHECK(bench.out().find("ascending") != std::string::npos);
+    CHECK(bench.run({"paper", "--implementation", "herd"}) == 2);
+    CHECK(bench.out().find("of barrier_table it is textbook or ours") != std::string::npos);
 }
 
 }  // namespace corozk::testing::paper_test

@@ -188,6 +188,15 @@ TEST_CASE("a release of few is looked at for locks and elections") {
     CHECK(herd > ours);
 }
 
+TEST_CASE("what nobody has made is not measured") {
+    bench_run bench;
+    for (const char* command : {"herd", "handover"}) {
+        CHECK(bench.run({command, "--recipe", "semaphore", "--implementation", "herd"}) == 2);
+        CHECK(bench.out().find("there is no semaphore of the implementation herd") !=
+              std::string::npos);
+    }
+}
+
 TEST_CASE("an ensemble is our own, and has a leader to lag behind") {
     bench_run bench;
     using words = std::vector<std::string>;

@@ -69,6 +69,25 @@ TEST_CASE("systems: where nobody takes part, nothing is measured") {
     CHECK(std::filesystem::exists(bench.path("rows.json")) == somebody);
 }
 
+TEST_CASE("systems: a server that is in PATH is installed") {
+    bench_run bench;
+    std::filesystem::path program = bench.path("redis-server");
+    std::ofstream(program) << "#!/bin/sh\necho this is the one in PATH\n";
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    process_options what;
+    what.command = {
+        "env", "PATH=" + program.parent_path().string() + ":/usr/bin:/bin", COROZK_BENCH};
+    for (const char* word : {"systems", "--systems", "redis", "--warm-up", "100", "--hosts"})
+        what.command.emplace_back(word);
+    what.command.push_back(the_server().hosts());
+    what.output = bench.path("out");
+    process_guard process(what);
+    REQUIRE(process.wait(std::chrono::minutes(1)));
+    INFO(bench.out());
+    CHECK(process.exit_status() == 1);
+    CHECK(bench.out().find("this is the one in PATH") != std::string::npos);
+}
+
 TEST_CASE("systems: what makes no sense is refused") {
     bench_run bench;
     CHECK(bench.run({"systems", "--recipe", "semaphore"}) == 2);
