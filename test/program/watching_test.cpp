@@ -162,10 +162,10 @@ TEST_CASE("corozk: with --json the loss of the connection is not that of the ses
         return line;
     };
     program_run waits(with_options({"barrier", "wait", path}));
-    program_run shows(with_options({"top", "--interval", "100ms", path}));
-    shows.says("queues");
     eventually(
         [&] { return watches_below(the_server().port(), path) == 1; }, program_limit, "the watch");
+    program_run shows(with_options({"top", "--interval", "100ms", path}));
+    shows.says("queues");
     proxy.set_acceptance(acceptance::not_listening);
     proxy.cut();
     waits.reports(R"({"event":"connection_lost","message":"the connection was lost; still)");
