@@ -43,8 +43,10 @@ int main(int argc, char** argv) try {
     // Futures: the operation is started on the executor and waited for here.
     std::promise<std::future<void>> closing;
     asio::post(context, [&] { closing.set_value(zk.close(asio::use_future)); });
-    closing.get_future().get().get();
-    context.join();
+    std::future<void> closed = closing.get_future().get();
+    closed.wait();
+    context.join();  // no handler uses the objects any more
+    closed.get();
 } catch (const std::exception& e) {
     std::cerr << e.what() << '\n';
     return 1;

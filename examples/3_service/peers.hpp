@@ -14,6 +14,7 @@
 #include <boost/beast/http.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -43,6 +44,7 @@ public:
     /// The response of any instance: each in turn, and the next one if it cannot be reached.
     awaitable<response> get(std::string target) {
         boost::beast::tcp_stream stream(co_await asio::this_coro::executor);
+        stream.expires_after(std::chrono::seconds(5));  // an instance may hang
         corozk::service_endpoints all = co_await provider_.endpoints();
         auto [ec, used] = co_await stream.async_connect(
             all.begin(), all.end(), asio::as_tuple(asio::use_awaitable));

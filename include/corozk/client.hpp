@@ -181,8 +181,8 @@ public:
      * `errc::server_silent`, `errc::tls_failed`; `errc::chroot_missing`; `zk_errc::auth_failed`,
      * `session_closed_require_sasl_auth` (only with a chroot: then `connect` sends a request, to
      * check that it exists); without `client_options::renew_session`: `zk_errc::session_expired`;
-     * `errc::closed`: closed meanwhile. After an error or cancellation the client is closed, unless there was a
-     * session before, and `connect` may be called again.
+     * `errc::closed`: closed meanwhile. After an error or cancellation the client is closed, unless
+     * there was a session before, and `connect` may be called again.
      */
     template <class Token = default_token>
     auto connect(Token&& token = Token{}) {

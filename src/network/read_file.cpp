@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "network/read_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,17 +15,28 @@ namespace corozk::detail {
 
 namespace {
 
-// In milliseconds, for the writer of a pipe.
-constexpr int longest_wait = 1000;
+// For the writer of a pipe.
+constexpr std::chrono::milliseconds longest_wait{1000};
+
+/// Waits until there is something to read, or the end.
+bool wait_for_input(int file, std::chrono::steady_clock::time_point deadline) {
+    using std::chrono::milliseconds;
+    const auto left = deadline - std::chrono::steady_clock::now();
+    const auto wait = std::max(std::chrono::ceil<milliseconds>(left), milliseconds(0));
+    ::pollfd input{file, POLLIN, 0};
+    return ::poll(&input, 1, static_cast<int>(wait.count())) != 0;
+}
 
 /// @return an `errno` value, or 0
 int read_all(int file, std::string& content) {
     std::array<char, 4096> piece;
     int error = 0;
+    const auto deadline = std::chrono::steady_clock::now() + longest_wait;
     for (bool more = true; more;) {
-        ::pollfd input{file, POLLIN, 0};
-        if (::poll(&input, 1, longest_wait) == 0)
-            return ETIMEDOUT;
+        if (!wait_for_input(file, deadline)) {
+            error = ETIMEDOUT;
+            break;
+        }
         const ssize_t n = ::read(file, piece.data(), piece.size());
         const bool again = n < 0 && (errno == EINTR || errno == EAGAIN);
         if (n > 0)
@@ -40,7 +53,7 @@ std::string in_words(int error) {
     if (error == EISDIR)
         return "it is a directory";
     if (error == ETIMEDOUT)
-        return "it is a pipe into which nothing was written in time";
+        return "it is a pipe that was not written to its end in time";
     return std::generic_category().message(error);
 }
 

@@ -15,8 +15,8 @@ enum class server_mode : std::uint8_t {
     foreign,     ///< it is not ZooKeeper, nor compatible
 };
 
-/// Of its response to the command `srvr`, which all servers know and none may forbid, except those that
-/// are compatible. It may be incomplete, and ends with the connection.
+/// Of its response to the command `srvr`, which every ZooKeeper server answers, whatever its whitelist;
+/// a compatible server may forbid it. It may be incomplete, and ends with the connection.
 server_mode to_server_mode(std::string_view response, bool ended) noexcept;
 
 }  // namespace corozk::detail

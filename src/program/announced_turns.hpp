@@ -23,7 +23,7 @@ public:
     /// Counts what is reported. Ends when it is cancelled.
     asio::awaitable<void> follow();
 
-    /// Counts what was reported before the last response.
+    /// Counts what was reported before the last response, and perhaps more.
     asio::awaitable<void> catch_up();
 
     /// @return how many there were since the last call, or since the queue's znode was created

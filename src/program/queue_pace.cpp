@@ -53,8 +53,14 @@ void queue_pace::count_changes(const queue_look& look, const std::set<std::strin
         more -= last_.listing->stat.num_children;
     }
     auto [written, deleted] = note_acknowledgements(names);
-    std::int64_t arrived = (changes + more) / 2 - written - look.announced;
-    std::int64_t left = (changes - more) / 2 - deleted - look.announced - count_given_up(names);
+    std::int64_t arrived = (changes + more) / 2 - written;
+    std::int64_t left = (changes - more) / 2 - deleted;
+    // What was announced after the listing was made belongs to the next one.
+    announced_ += look.announced;
+    const std::int64_t turns = std::max<std::int64_t>(0, std::min({announced_, arrived, left}));
+    announced_ -= turns;
+    arrived -= turns;
+    left -= turns + count_given_up(names);
     arrivals_ += static_cast<std::uint64_t>(std::max<std::int64_t>(0, arrived));
     hand_overs_ += static_cast<std::uint64_t>(std::max<std::int64_t>(0, left));
 }

@@ -22,7 +22,7 @@ struct queue_look {
     std::chrono::steady_clock::time_point when;
     std::optional<node_children> listing;  ///< nothing if there is no such znode
     std::vector<contender_info> contenders;
-    std::int64_t announced = 0;  ///< turns, up to the listing, since the look before
+    std::int64_t announced = 0;  ///< turns since the look before, perhaps also after the listing
 };
 
 /// What several looks at a queue say of its pace.
@@ -77,6 +77,7 @@ private:
     std::set<std::string> acknowledgements_;
     std::uint64_t arrivals_ = 0;
     std::uint64_t hand_overs_ = 0;
+    std::int64_t announced_ = 0;  ///< turns that no listing has counted so far
     std::deque<sample> recent_;
 };
 

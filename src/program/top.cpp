@@ -155,6 +155,16 @@ private:
         co_await connected_until(context.zk, time_point::max());
     }
 
+    /// Counts turns meanwhile: events that nobody takes are dropped at some time.
+    static asio::awaitable<std::vector<contender_info>> contenders_of(shown_queue& queue) {
+        using namespace asio::experimental::awaitable_operators;
+        auto first = co_await (queue.inspector.contenders(as_tuple) || queue.turns.follow());
+        auto [ec, contenders] = std::get<0>(std::move(first));
+        if (ec)
+            throw error(ec, "contenders", queue.path);
+        co_return std::move(contenders);
+    }
+
     asio::awaitable<void> look(client& zk) {
         for (shown_queue& queue : queues_) {
             queue_look found;
@@ -165,9 +175,9 @@ private:
             if (!ec)
                 found.listing = std::move(listing);
             co_await queue.turns.catch_up();
-            found.contenders = co_await queue.inspector.contenders();
-            found.when = std::chrono::steady_clock::now();
             found.announced = queue.turns.take();
+            found.contenders = co_await contenders_of(queue);
+            found.when = std::chrono::steady_clock::now();
             queue.pace.add(std::move(found));
         }
     }

@@ -99,7 +99,7 @@ void session::go_on_closing() {
 }
 
 void session::finish_closing() {
-    if (!closing_.result())
+    if (closing_.session_ended())
         identity_.expired();
     retire_client();
     link_.close();

@@ -75,7 +75,10 @@ public:
         ping_at_ = time_point::max();
     }
 
-    void hung_up() noexcept { end(error_code()); }
+    void hung_up() noexcept {
+        confirmed_ = true;
+        end(error_code());
+    }
     void fail() noexcept { end(left_to_expire()); }
 
     bool active() const noexcept { return draining() || parting(); }
@@ -84,6 +87,9 @@ public:
     time_point deadline() const noexcept {
         return active() ? std::min(deadline_, ping_at_) : time_point::max();
     }
+    /// Whether the server has ended the session.
+    bool session_ended() const noexcept { return confirmed_ && phase_ == phase_type::over; }
+
     /// What has become of the session, for those that did not want to leave it.
     const error_code& result() const noexcept { return result_; }
 

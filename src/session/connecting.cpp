@@ -218,7 +218,7 @@ void session::connection_down() {
             log(log_level::debug, to_text(connector_.tried().back()) + ": " + why);
         if (by_tls)
             connector_.denied_by_tls();
-        if (failure != sasl_failure::none)
+        if (failure == sasl_failure::not_offered)
             connector_.denied_sasl();
         connector_.attempt_failed(why);
         advance();

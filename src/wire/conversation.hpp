@@ -30,8 +30,8 @@ struct reception {
     std::string_view body = {};  ///< within the frame, behind the header; empty with an error
     std::int32_t event_type = 0;
     std::string_view path = {};  ///< of an event
-    bool given_up = false;       ///< refused, as it is the connection that failed at the server
-    std::string problem = {};    ///< why it was refused, in words
+    bool given_up = false;  ///< refused, though a server may send it: it cannot serve this session
+    std::string problem = {};  ///< why it was refused, in words
 };
 
 /// What is said on one connection, from the connect request on: which requests have been sent and

@@ -151,7 +151,7 @@ TEST_CASE("sasl: a server without it is told from one that refuses the password"
     std::ofstream(password) << "the secret of ann";
     client_options options = options_for(plain.hosts());
     options.sasl = sasl_options("ann", password);
-    options.connect_timeout = 1s;
+    options.connect_timeout = 5s;
     refusal r = refused(options);
     CHECK(r.ec == zk_errc::auth_failed);
     CHECK_THAT(r.log, Contains("probably no SASL configured"));

@@ -45,6 +45,7 @@ TEST_CASE("closing: waits for the last responses, says goodbye, is hung up on") 
     CHECK(c.deadline() == time_point::max());
     CHECK(c.next(connection(false, true), start + 2s) == action::finish);
     CHECK_FALSE(c.result());
+    CHECK(c.session_ended());
 }
 
 TEST_CASE("closing: a server that is silent is sent a ping, once") {
@@ -78,6 +79,7 @@ TEST_CASE("closing: without a connection there is nobody to say goodbye to") {
     SECTION("and no session either") {
         c.begin(false, false, start + 1s);
         CHECK_FALSE(c.result());
+        CHECK_FALSE(c.session_ended());  // an earlier one may live on
     }
     SECTION("the session is left to expire") {
         c.begin(false, true, start + 1s);

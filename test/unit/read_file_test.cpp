@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
@@ -62,21 +63,24 @@ TEST_CASE("read_file: a pipe without a writer blocks for a moment only") {
     REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
     std::string problem;
     CHECK(read_file(path, problem) == "");
-    CHECK(problem == "it is a pipe into which nothing was written in time");
+    CHECK(problem == "it is a pipe that was not written to its end in time");
 }
 
 TEST_CASE("read_file: a program that is started meanwhile does not inherit the descriptor") {
     temporary_directory folder;
     const std::string path = (folder.path() / "secret").string();
     REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+    const int writer = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    std::atomic<bool> ended = false;
     std::string text;
     std::thread reader([&] {
         std::string problem;
         text = read_file(path, problem);
+        ended = true;
     });
-    // Returns when it is open for reading.
-    const int writer = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    const std::vector<int> open = descriptors_of(path);
+    std::vector<int> open;
+    while (open.size() < 2 && !ended)
+        open = descriptors_of(path);
     const bool all_closed = std::all_of(open.begin(), open.end(), [](int descriptor) {
         return (::fcntl(descriptor, F_GETFD) & FD_CLOEXEC) != 0;
     });

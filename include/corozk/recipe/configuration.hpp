@@ -69,10 +69,10 @@ public:
      * @completes `void(error_code)`
      *
      * @errors `errc::too_large`, `errc::bad_path`, `zk_errc::no_auth`, `errc::not_connected`,
-     * `zk_errc::not_read_only`; `errc::closed`: if a write was in flight, it may be applied; `zk_errc::connection_loss`: the
-     * response was lost and others have written since, so that it is unknown whether the value was
-     * written. It is not written again, except that a node which was created, and deleted by others
-     * meanwhile, is created again.
+     * `zk_errc::not_read_only`; `errc::closed`: if a write was in flight, it may be applied;
+     * `zk_errc::connection_loss`: the response was lost and others have written since, so that it is
+     * unknown whether the value was written. It is not written again, except that a node which was
+     * created, and deleted by others meanwhile, is created again.
      *
      * @cancellation All types: completes at once with `operation_aborted`; a write in flight may be
      * applied.

@@ -126,8 +126,9 @@ public:
      * @errors `errc::not_a_member` (a dynamic instance that this object has not registered),
      * `zk_errc::no_node` (another one that does not exist),
      * `boost::asio::error::operation_aborted` (a dynamic instance was unregistered meanwhile),
-     * `zk_errc::not_read_only` (a static or permanent one), `errc::bad_option`, `errc::bad_path`, `errc::too_large`, `zk_errc::no_auth`, `errc::closed`.
-     * Waits through outages and session loss; limit it by Asio's means.
+     * `zk_errc::not_read_only` (a static or permanent one), `errc::bad_option`, `errc::bad_path`,
+     * `errc::too_large`, `zk_errc::no_auth`, `errc::closed`. Waits through outages and session loss;
+     * limit it by Asio's means.
      */
     template <class Token = default_token>
     auto update(service_instance instance, Token&& token = Token{}) {
@@ -148,7 +149,8 @@ public:
      * @completes `void(error_code)`, after its node was deleted or its session has ended.
      *
      * @errors `zk_errc::no_node` (not registered), `errc::bad_path`, `zk_errc::no_auth`,
-     * `zk_errc::not_read_only` (not a dynamic one of this object), `errc::closed`. Waits through outages and session loss; limit it by Asio's means.
+     * `zk_errc::not_read_only` (not a dynamic one of this object), `errc::closed`. Waits through
+     * outages and session loss; limit it by Asio's means.
      */
     template <class Token = default_token>
     auto unregister(std::string service, std::string id, Token&& token = Token{}) {
