@@ -296,8 +296,8 @@ std::vector<finding> findings_of(server_looks now, std::size_t crowd) {
         f.path = path;
         f.sessions = static_cast<double>(count);
         f.servers = static_cast<double>(
-            std::count_if(now.begin(), now.end(), [&path = path](const server_look& l) {
-                return l.watchers.contains(path);
+            std::count_if(now.begin(), now.end(), [&watched = f.path](const server_look& l) {
+                return l.watchers.contains(watched);
             }));
         all.push_back(std::move(f));
     }
