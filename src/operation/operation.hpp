@@ -180,7 +180,8 @@ public:
     persistent_watch_node* persistent_watcher() const noexcept { return persistent_watcher_; }
 
     progress state = progress::idle;
-    bool owed = false;  ///< sent even while closing, in response to an earlier response
+    bool owed = false;       ///< sent even while closing, in response to an earlier response
+    bool heartbeat = false;  ///< nobody waits for its response, and its loss is none
 
     /// The session to be used (`session_status::generation`); 0 means any. Fails with
     /// `session_expired` in a later session.

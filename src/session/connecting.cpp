@@ -441,9 +441,9 @@ time_point session::heartbeat_due() const noexcept {
 void session::heartbeat() {
     if (heartbeat_due() > now())
         return;
-    traffic_.heartbeat_sent();
-    submit_at_once(
-        make_detached(op_code::sync, "/", [this](operation&) { traffic_.heartbeat_finished(); }));
+    operation& op = make_detached(op_code::sync, "/", [](operation&) {});
+    op.heartbeat = true;
+    submit_at_once(op);
 }
 
 /// The server closes each connection after the first request, so that retries would never succeed.

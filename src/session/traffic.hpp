@@ -42,6 +42,7 @@ public:
     void mark_sent(operation& op) noexcept {
         sent_.push_back(op);
         ++in_flight_;
+        heartbeats_ += op.heartbeat;
         last_sent_ = op.sent_at;
         if (needs_leader(op.code))
             leader_asked_ = op.sent_at;
@@ -53,8 +54,10 @@ public:
     /// The response is being dispatched.
     void mark_answered(operation& op) noexcept {
         op.unlink();
-        if (op.state == operation::progress::sent)
-            --in_flight_;
+        if (op.state != operation::progress::sent)
+            return;
+        --in_flight_;
+        heartbeats_ -= op.heartbeat;
     }
 
     void refuse(operation& op, const error_code& reason) noexcept {
@@ -133,8 +136,6 @@ public:
 
     /// Those in flight whose responses somebody waits for.
     std::size_t awaited() const noexcept { return in_flight_ - heartbeats_; }
-    void heartbeat_sent() noexcept { ++heartbeats_; }
-    void heartbeat_finished() noexcept { --heartbeats_; }
     send_window& window() noexcept { return window_; }
 
     // Arrivals.

@@ -115,7 +115,7 @@ void session::dispatch_answer(operation& op) {
     if (sent) {
         trace_end(op);
         if (op.error && op.error == zk_errc::connection_loss) {
-            ++counters_.connection_losses;
+            counters_.connection_losses += !op.heartbeat;
         } else {
             ++counters_.answers;
             counters_.request_times.add(traffic_.arrived_at() - op.sent_at);

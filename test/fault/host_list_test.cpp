@@ -236,6 +236,7 @@ TEST_CASE("set_hosts: a server whose responses take long is left, too") {
         co_await zk.set_hosts(rooted(both.b.hosts()));
         co_await arrive(zk, both.b);
         CHECK(zk.session_id() == before.session_id);
+        CHECK(zk.counters().connection_losses == 0);
     });
 }
 
