@@ -6,7 +6,7 @@
 #include <corozk/recipe/membership.hpp>
 #include <corozk/recipe/partitioner.hpp>
 
-#include <atomic>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -348,42 +348,68 @@ TEST_CASE("partitioner: a server without a quorum is not asked to change anythin
 }
 
 TEST_CASE("partitioner: a decision that a server without a quorum refuses waits for the quorum") {
-    auto body = [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
-        client other = co_await one_more_client();
-        two_members two(zk, other, path);
-        co_await two.a.join("A");
-        co_await reach(two.a, two.of_a, 4);
-        // Transactions become a sync, whose response becomes the refusal.
-        std::atomic<int> refused{0};
-        proxy.edit(direction::to_server, [](const frame_info& frame, std::string bytes) {
-            if (frame.op != testing::op_code::multi)
-                return bytes;
-            const std::string sync("\0\0\0\x09\0\0\0\x01/", 9);
-            return std::string("\0\0\0\x0d", 4) + bytes.substr(4, 4) + sync;
-        });
-        proxy.edit(direction::to_client, [&refused](const frame_info& frame, std::string bytes) {
-            if (frame.kind == frame_kind::connect)
-                bytes.back() = 1;
-            if (frame.kind != frame_kind::reply || frame.op != testing::op_code::multi)
-                return bytes;
-            ++refused;
-            const std::string not_read_only("\xff\xff\xff\x89", 4);
-            return std::string("\0\0\0\x10", 4) + bytes.substr(4, 12) + not_read_only;
-        });
-        proxy.cut();
-        co_await eventually_async([&] { return zk.state() == session_state::read_only; });
-        co_await two.b.join("B");
-        co_await eventually_async([&] { return refused > 0; });
-        co_await settle(zk);
-        CHECK(refused == 1);
-        proxy.edit(direction::to_server, nullptr);
-        proxy.edit(direction::to_client, nullptr);
-        proxy.cut();
-        co_await reach(two.a, two.of_a, 2);
-        co_await reach(two.b, two.of_b, 2);
-        co_await other.close();
-    };
-    with_proxy(body, run_limit, steady_session);
+    enum class event : std::uint8_t { none, cut, cancelled, left, ended, expired };
+    for (const event what :
+         {event::none, event::cut, event::cancelled, event::left, event::ended, event::expired}) {
+        CAPTURE(static_cast<int>(what));
+        auto body = [&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            client other = co_await connect_to(shared_server().hosts(), steady_session);
+            two_members two(zk, other, path);
+            co_await two.a.join("A");
+            co_await reach(two.a, two.of_a, 4);
+            const std::int32_t before = decisions(path);
+            lost_quorum quorum(proxy);
+            auto waits = [&](int earlier) -> awaitable<void> {
+                co_await eventually_async([&] { return quorum.refused() > earlier; }, 30s);
+                for (int i = 0; i < 8; ++i)
+                    co_await zk.exists("/", as_tuple());
+                CHECK(quorum.refused() == earlier + 1);
+                CHECK(decisions(path) == before);
+            };
+            quorum.begin();
+            proxy.cut();
+            co_await eventually_async([&] { return zk.state() == session_state::read_only; });
+            pending_result<partition_change> news;
+            two.a.next(news.handler());
+            co_await two.b.join("B");
+            co_await waits(0);
+            pending_result<> leaving;
+            if (what == event::cut) {
+                proxy.cut();
+                co_await waits(1);
+            } else if (what == event::left) {
+                two.a.leave(leaving.handler());
+            } else if (what == event::ended) {
+                expire(proxy.session());
+            } else if (what == event::expired) {
+                co_await eventually_async([&] { return zk.generation() > 1; }, 30s);
+            }
+            if (what == event::cancelled) {
+                news.cancel();
+                CHECK(co_await finished(news) == boost::asio::error::operation_aborted);
+            }
+            const bool session_ends = what == event::ended || what == event::expired;
+            for (const auto& [resource, held] : two.of_a)
+                CHECK((held.valid() || session_ends));
+            quorum.end();
+            if (what != event::cancelled) {
+                CHECK(!co_await finished(news));
+                apply(two.of_a, news.value());
+            }
+            if (what == event::left) {
+                CHECK(!co_await finished(leaving));
+                CHECK(two.of_a.empty());
+                co_await reach(two.b, two.of_b, 4);
+            } else {
+                co_await reach(two.a, two.of_a, 2);
+                co_await reach(two.b, two.of_b, 2);
+                co_await settle(zk);
+                CHECK((session_ends || decisions(path) == before + 1));
+            }
+            co_await other.close();
+        };
+        with_proxy(body, 60s, what == event::expired ? usual_session_timeout : steady_session);
+    }
 }
 
 }  // namespace corozk::testing::partitioner_test
