@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 
 #include <functional>
+#include <iterator>
 
 namespace corozk::testing::barrier_test {
 
@@ -241,6 +242,43 @@ TEST_CASE("barrier: cancelled while it replaces its node of an earlier session")
         }
     }
     CHECK(cancelled > 3);
+}
+
+TEST_CASE("barrier: whatever happens to its second look, after the replacement was in doubt") {
+    const std::function<action(replacement&)> faults[] = {
+        [](replacement&) { return drop_request_and_cut(); },
+        [](replacement&) { return swallow_reply_and_cut(); },
+        [](replacement&) { return cut_after_reply(); },
+        [](replacement& r) { return call_at_request([&r](auto&) { r.cancel(); }); },
+        [](replacement& r) { return call_at_reply([&r](auto&) { r.cancel(); }); },
+        [](replacement& r) { return call_at_request([&r](auto&) { expire(r.proxy.session()); }); },
+    };
+    std::size_t cancelled = 0;
+    for (auto doubt : {drop_request_and_cut, swallow_reply_and_cut}) {
+        for (std::size_t i = 0; i < std::size(faults); ++i) {
+            CAPTURE(doubt().what(), i);
+            const bool expires = i + 1 == std::size(faults);
+            rule_id rule{};
+            replace_after_doubt(
+                [&](replacement& r) {
+                    r.proxy.arm(at_request(3), doubt());
+                    rule = r.proxy.arm(at_op(op_code::get_data, 2), faults[i](r));
+                },
+                [&](replacement& r) {
+                    CHECK(r.proxy.fired(rule) == 1);
+                    if (r.cancelled) {
+                        ++cancelled;
+                        CHECK(r.setting.error() == boost::asio::error::operation_aborted);
+                        CHECK(r.by_us != r.left);
+                    } else {
+                        is_replaced(r);
+                        CHECK(r.setting.value());
+                    }
+                },
+                !expires);
+        }
+    }
+    CHECK(cancelled > 2);
 }
 
 TEST_CASE("barrier: others remove or write its node of an earlier session before it is replaced") {

@@ -182,4 +182,44 @@ TEST_CASE("counter: object or client goes first, with an update on its way") {
     }
 }
 
+TEST_CASE("counter: the object goes while the create of its node is cut") {
+    // Of the node below a missing parent, of the parent, and of the node again.
+    for (std::uint64_t k = 1; k <= 3; ++k) {
+        for (auto fault :
+             {drop_request_and_cut, swallow_reply_and_cut, cut_after_reply, hold_reply}) {
+            CAPTURE(k, fault().what());
+            with_proxy([&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+                path += "/c";
+                counter theirs(zk, path);
+                auto c = std::make_unique<counter>(zk, path);
+                const bool goes_first = fault == hold_reply;
+                auto create = at_frame([](const frame_info& f) { return is_create(f.op); }, k);
+                const rule_id rule =
+                    proxy.arm(std::move(create), goes_first ? fault() : fault().then_refuse());
+                pending_result<std::int64_t> added;
+                c->add(5, added.handler());
+                co_await eventually_async([&] { return proxy.fired(rule) == 1; });
+                if (!goes_first) {
+                    co_await eventually_async(
+                        [&] { return zk.state() == session_state::suspended; });
+                }
+                c.reset();
+                if (goes_first)
+                    proxy.cut();
+                else
+                    proxy.set_acceptance(acceptance::normal);
+                CHECK(co_await finished(added) == boost::asio::error::operation_aborted);
+                CHECK(added.calls() == 1);
+                // It may have made the node, and has added nothing.
+                co_await settle(zk);
+                if (observer().exists(path))
+                    CHECK(value_at(path) == 0);
+                auto sum = co_await theirs.add(1);
+                CHECK(sum == 1);
+                CHECK(value_at(path) == 1);
+            });
+        }
+    }
+}
+
 }  // namespace corozk::testing::counter_test

@@ -226,6 +226,66 @@ TEST_CASE("two-phase commit: a site whose join was undone has not died") {
     });
 }
 
+TEST_CASE("two-phase commit: whatever happens to the second look for a site that has gone") {
+    enum class event : std::uint8_t { lost, unanswered, cut, cancelled, expired };
+    for (const bool undone : {false, true}) {
+        for (const event what :
+             {event::lost, event::unanswered, event::cut, event::cancelled, event::expired}) {
+            CAPTURE(undone, static_cast<int>(what));
+            auto body = [&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+                client clean = co_await connect_to(shared_server().hosts(), steady_session);
+                client mortal = co_await connect_to(shared_server().hosts(), steady_session);
+                commit_coordinator c(zk, path, with_form(commit_form::coordinator));
+                co_await c.begin(alone, "");
+                commit_site dies(mortal, path, "mine");
+                co_await dies.join();
+                outcome_result deciding, again;
+                c.decide(deciding.handler());
+                co_await settle(zk);  // it has seen the site
+                auto second_look = at_op(op_code::exists, 2).under(path + "/joined-mine");
+                action fault = hold_request();
+                if (what == event::lost)
+                    fault = drop_request_and_cut().then_refuse();
+                else if (what == event::unanswered)
+                    fault = swallow_reply_and_cut().then_refuse();
+                else if (what == event::cut)
+                    fault = cut_after_reply().then_refuse();
+                const rule_id rule = proxy.arm(std::move(second_look), std::move(fault));
+                co_await mortal.close();
+                co_await eventually_async([&] { return proxy.fired(rule) == 1; });
+                if (undone)
+                    observer().erase(path + "/joined-mine");
+                if (what == event::cancelled) {
+                    deciding.cancel();
+                    CHECK(co_await finished(deciding) == boost::asio::error::operation_aborted);
+                    proxy.release(rule);
+                    c.decide(again.handler());
+                } else if (what == event::expired) {
+                    expire(proxy.session());
+                    proxy.cut();
+                } else {
+                    co_await accept_again(proxy, zk);
+                }
+                outcome_result& result = what == event::cancelled ? again : deciding;
+                if (undone && what != event::cut) {
+                    co_await settle(zk);
+                    CHECK_FALSE(result.done());
+                    commit_site mine(clean, path, "mine");
+                    co_await mine.join();
+                    commit_outcome o = co_await mine.vote(commit_vote::commit);
+                    CHECK(o.committed);
+                }
+                CHECK(!co_await finished(result));
+                CHECK(result.value().committed == (undone && what != event::cut));
+                CHECK(deciding.calls() == 1);
+                CHECK(observer().stat(path + "/decision")->version == 0);
+                co_await clean.close();
+            };
+            with_proxy(body, run_limit, steady_session);
+        }
+    }
+}
+
 TEST_CASE(
     "two-phase commit: cleaning up, interrupted, with as many sites as a request has room for") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
