@@ -321,7 +321,10 @@ std::span<const command> all_commands() {
             "used; they run as child processes, and what they send is counted by the server. One "
             "that does not finish in time, is stuck, or throws has failed: the table says how, it "
             "is not asked for larger numbers of the same, and all others go on. The bare loop is "
-            "the floor: what the C client and the server need at the least.",
+            "the floor: what the C client and the server need at the least. Before, all do a "
+            "little of "
+            "everything at a distance from the servers, which shows how many round trips each "
+            "operation waits for; not with --hosts.",
             {"--peers",
              "--full",
              "--only",

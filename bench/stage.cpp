@@ -197,6 +197,24 @@ std::string stage::fresh_path(std::string_view name) {
     return fmt::format("{}/{}-{}", root_, name, ++paths_);
 }
 
+void stage::move_away(std::chrono::milliseconds distance) {
+    near_hosts_ = prompt_hosts_;
+    std::string far;
+    for (std::uint16_t port : ports_of(near_hosts_)) {
+        testing::stream_proxy& way =
+            *distant_.emplace_back(std::make_unique<testing::stream_proxy>());
+        way.set_delay(testing::direction::to_client, distance);
+        way.forward_to(port);
+        far += (far.empty() ? "" : ",") + way.hosts();
+    }
+    hosts_ = prompt_hosts_ = far;
+}
+
+void stage::move_back() noexcept {
+    hosts_ = prompt_hosts_ = std::move(near_hosts_);
+    distant_.clear();
+}
+
 client_options stage::options() const {
     client_options o(hosts_);
     o.session_timeout = settings_.session_timeout;

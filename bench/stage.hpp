@@ -47,6 +47,11 @@ public:
     /// A path of our folder that was not used before.
     std::string fresh_path(std::string_view name);
 
+    /// Every response of our own servers arrives so much later at whatever connects from now on, until
+    /// `move_back`, which cuts its connections.
+    void move_away(std::chrono::milliseconds distance);
+    void move_back() noexcept;
+
     /// What clients connect with.
     client_options options() const;
 
@@ -141,6 +146,8 @@ private:
     std::unique_ptr<testing::ensemble> ensemble_;
     std::string hosts_;
     std::string prompt_hosts_;  ///< those that do not lag
+    std::string near_hosts_;    ///< while `distant_` are used
+    std::vector<std::unique_ptr<testing::stream_proxy>> distant_;
     std::optional<testing::port_reservation> tls_port_;
     std::string root_;
     std::string version_;

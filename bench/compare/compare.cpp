@@ -3,6 +3,7 @@
 #include "compare/comparison.hpp"
 #include "compare/comparison_run.hpp"
 #include "compare/contender.hpp"
+#include "compare/round_trips.hpp"
 #include "contest_rows.hpp"
 #include "table.hpp"
 
@@ -10,7 +11,10 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <optional>
+#include <stdexcept>
+#include <vector>
 
 namespace corozk::bench {
 
@@ -34,6 +38,7 @@ public:
         : table_({"",
                   "",
                   "p99",
+                  "round trips",
                   "slower than corozk",
                   "/ floor",
                   "queue",
@@ -59,6 +64,7 @@ public:
             table_.add({"  " + e.title,
                         figure_with_spread(part, row),
                         part.key_p99.empty() ? "" : cell(row, part.key_p99, microseconds_text),
+                        cell(row, "round_trips", figure_text),
                         e.implementation == comparison_run::ours || is_bare
                             ? ""
                             : cell(row, "times_corozk", ratio_text),
@@ -149,15 +155,38 @@ boost::asio::awaitable<void> run_compare(job& j) {
     std::string missing;
     auto peers = find_contenders(j, missing);
     auto observers = co_await j.on.connect(1);
+    client& observer = observers.front();
+    comparison_sizes sizes = sizes_for(j.wanted);
+    auto all = all_comparisons(sizes);
+    sizes.at_most = few_operations;
+    auto few = all_comparisons(sizes);
+    std::vector<std::size_t> wanted;
+    for (std::size_t n = 0; n < all.size(); ++n) {
+        if (is_wanted(*all[n], j.wanted.only))
+            wanted.push_back(n);
+    }
+    if (wanted.empty())
+        throw std::runtime_error("--only: no comparison is named like that");
+
+    std::map<std::size_t, operation_times> far;
+    if (j.on.owns_servers()) {
+        j.on.move_away(distance);
+        for (std::size_t n : wanted)
+            far[n] = co_await time_once(j, observer, *few[n], peers);
+        for (contender& peer : peers)
+            peer.stop();
+        j.on.move_back();
+    }
+
     detail_table details;
     summary_table summary(peers);
-    bool any = false;
-    for (auto& c : all_comparisons(sizes_for(j.wanted))) {
-        if (!is_wanted(*c, j.wanted.only))
-            continue;
-        any = true;
-        comparison_run run(j, observers.front(), *c, peers, j.wanted.repeat);
+    for (std::size_t n : wanted) {
+        comparison_run run(j, observer, *all[n], peers, j.wanted.repeat);
         co_await run.run();
+        if (j.on.owns_servers()) {
+            operation_times near = co_await time_once(j, observer, *few[n], peers);
+            add_round_trips(run.entries(), near, far[n]);
+        }
         for (std::size_t i = 0; i < run.parts().size(); ++i) {
             details.add(run.parts()[i], i, run.entries());
             summary.add(run.parts()[i], i, run.entries());
@@ -167,8 +196,6 @@ boost::asio::awaitable<void> run_compare(job& j) {
                 j.results.push_back(std::move(row));
         }
     }
-    if (!any)
-        throw std::runtime_error("--only: no comparison is named like that");
     note_versions(j, peers);
     co_await stage::close(observers);
     j.output = heading(j) + "\n" + details.str() + "\n" + summary.str();
@@ -176,7 +203,12 @@ boost::asio::awaitable<void> run_compare(job& j) {
         "\nmedians (least .. most) over the repetitions, in which all take turns; in brackets: how "
         "many times slower than corozk\nbare C loop: the least that the C client and the server "
         "need: delete -> event at another session; create + delete; creates or deletes, 1,000 on "
-        "their way at a time; conditional sets; a listing\nrequests, events, bytes, CPU: for each "
+        "their way at a time; conditional sets; a listing\nround trips: how often an operation "
+        "waits for the "
+        "server: what it takes longer if every response is 5 ms later, in units of 5 ms (50 "
+        "operations "
+        "at the most; those that share a round trip have a part of it each)\nrequests, events, "
+        "bytes, CPU: for each "
         "hand-over, cycle, item, addition or member; for the peers by the server's count\nmemory: "
         "for each waiter; of Java without what its heap has free after a collection\n";
     if (!missing.empty())

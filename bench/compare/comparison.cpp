@@ -31,31 +31,35 @@ void add_latencies(result& r, const peer_phase& phase, const std::string& key) {
 std::vector<std::unique_ptr<comparison>> all_comparisons(const comparison_sizes& sizes) {
     std::vector<std::unique_ptr<comparison>> all;
     auto add = [&all](std::unique_ptr<comparison> c) { all.push_back(std::move(c)); };
-    add(compare_uncontended(sizes.operations));
+    auto capped = [&sizes](std::size_t size) { return std::min(size, sizes.at_most); };
+    auto add_handover = [&](const char* recipe, std::size_t waiters, std::size_t sessions) {
+        add(compare_handover(recipe, capped(waiters), capped(sessions), sizes));
+    };
+    add(compare_uncontended(capped(sizes.operations)));
     std::size_t largest = *std::max_element(sizes.waiters.begin(), sizes.waiters.end());
     for (std::size_t waiters : sizes.waiters)
-        add(compare_handover("lock", waiters, 1, sizes));
+        add_handover("lock", waiters, 1);
     std::size_t some = std::min<std::size_t>(largest, sizes.sessions);
-    add(compare_handover("lock", some, some, sizes));
+    add_handover("lock", some, some);
     if (largest > some)
-        add(compare_handover("lock", std::min<std::size_t>(largest, 1'000), some, sizes));
+        add_handover("lock", std::min<std::size_t>(largest, 1'000), some);
     for (std::size_t waiters : sizes.waiters) {
         if (waiters >= 100 && waiters <= 1'000)
-            add(compare_handover("election", waiters, 1, sizes));
+            add_handover("election", waiters, 1);
     }
     std::size_t few = std::min<std::size_t>(largest, 100);
-    add(compare_handover("shared_lock", few, 1, sizes));
-    add(compare_handover("semaphore", few, 1, sizes));
-    add(compare_barrier(sizes.members, 1));
-    add(compare_queue(sizes.items, 1));
-    add(compare_queue(sizes.items, std::min<std::size_t>(sizes.items, 20)));
-    add(compare_acknowledged_queue(sizes.acknowledged_items));
-    add(compare_counter(1, false, sizes.operations));
-    add(compare_counter(16, false, sizes.operations));
-    add(compare_counter(16, true, sizes.operations));
-    add(compare_cache(std::max<std::size_t>(sizes.operations / 2, 10)));
+    add_handover("shared_lock", few, 1);
+    add_handover("semaphore", few, 1);
+    add(compare_barrier(capped(sizes.members), 1));
+    add(compare_queue(capped(sizes.items), 1));
+    add(compare_queue(capped(sizes.items), std::min<std::size_t>(sizes.items, 20)));
+    add(compare_acknowledged_queue(capped(sizes.acknowledged_items)));
+    add(compare_counter(1, false, capped(sizes.operations)));
+    add(compare_counter(16, false, capped(sizes.operations)));
+    add(compare_counter(16, true, capped(sizes.operations)));
+    add(compare_cache(capped(std::max<std::size_t>(sizes.operations / 2, 10))));
     for (std::size_t waiters : sizes.most)
-        add(compare_joining(waiters));
+        add(compare_joining(capped(waiters)));
     return all;
 }
 

@@ -80,6 +80,7 @@ struct comparison_sizes {
     std::size_t members = 0;
     std::size_t readers = 3;
     std::size_t limit = 10;
+    std::size_t at_most = static_cast<std::size_t>(-1);  ///< of each of them
 };
 
 std::vector<std::unique_ptr<comparison>> all_comparisons(const comparison_sizes& sizes);

@@ -24,6 +24,11 @@ bool contender::takes_part(const comparison& c) const {
     return c.has(kind_.name) && !failed_.contains(c.family());
 }
 
+void contender::stop() {
+    process_.reset();
+    failed_.clear();
+}
+
 boost::asio::awaitable<void> contender::start(job& j) {
     std::vector<std::string> arguments{j.on.hosts(),
                                        std::to_string(j.wanted.session_timeout.count())};

@@ -32,6 +32,9 @@ public:
 
     bool takes_part(const comparison& c) const;
 
+    /// Ends its process, and forgets what it failed at.
+    void stop();
+
     /// One repetition. @return what went wrong; empty if nothing did
     boost::asio::awaitable<std::string> run(job& j,
                                             client& observer,

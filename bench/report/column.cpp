@@ -32,6 +32,7 @@ constexpr std::array columns{
     column{"time", "time_us", microseconds_text},
     column{"until it waits", "join_us", microseconds_text},
     column{"per second", "ops_per_s", count_text},
+    column{"round trips", "round_trips", figure_text},
     column{"/ floor", "floor_ratio", ratio_text},
     column{"slower than corozk", "times_corozk", ratio_text},
     column{"requests", "requests_per_handover", figure_text},

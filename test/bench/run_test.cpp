@@ -107,6 +107,7 @@ TEST_CASE("a comparison has a row for each who takes part, and a report") {
         CHECK(row.contains("run"));
         std::string who = text(row, "implementation");
         seen.insert(who);
+        CHECK_FALSE(row.contains("round_trips"));
         // What these servers count is not known: it must not be shown as nothing.
         for (const char* key : {"requests_per_handover",
                                 "bytes_per_handover",
@@ -140,6 +141,35 @@ TEST_CASE("a comparison has a row for each who takes part, and a report") {
         bench.run({"report", "--from", bench.path("rows.json"), "--report", bench.path("again")}) ==
         0);
     CHECK(content_of(std::filesystem::path(bench.path("again")) / "index.html") == page);
+}
+
+TEST_CASE("a comparison says how many round trips an operation waits for") {
+    bench_run bench;
+    int code = bench.run({"compare",
+                          "--only",
+                          "uncontended",
+                          "--operations",
+                          "20",
+                          "--waiters",
+                          "1",
+                          "--warm-up",
+                          "100",
+                          "--json",
+                          bench.path("rows.json")});
+    INFO(bench.out());
+    REQUIRE(code == 0);
+    std::set<std::string> seen;
+    for (const auto& value : bench.rows()) {
+        const auto& row = value.as_object();
+        INFO(boost::json::serialize(row));
+        if (!text(row, "failure").empty())
+            continue;
+        CHECK(figure(row, "round_trips") > 0);
+        seen.insert(text(row, "implementation"));
+    }
+    CHECK(seen.contains("ours"));
+    CHECK(seen.contains("c_client"));
+    CHECK(bench.out().find("round trips") != std::string::npos);
 }
 
 TEST_CASE("a contest's waiters can be in several processes") {
