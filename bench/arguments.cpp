@@ -387,6 +387,10 @@ constexpr std::array options{
            "N",
            "spread the waiters evenly over N locks (default 1)",
            [](settings& s, std::string_view v) { s.locks = to_number(v, 1, million); }},
+    option{"--for",
+           "N[,N...]",
+           "predict for ensembles of N servers (default: as many as were measured)",
+           [](settings& s, std::string_view v) { s.planned_servers = to_numbers(v, 1, 1'000); }},
     option{"--hold",
            "MS|own",
            "so many milliseconds after it has said that it holds it, a process is told to release "

@@ -56,6 +56,7 @@ struct settings {
     std::chrono::seconds duration{600};  ///< of `endure`
     std::vector<std::size_t> loads;      ///< per cent of the servers' capacity that others use
     std::size_t locks = 1;
+    std::vector<std::size_t> planned_servers;  ///< empty: as many as there are
     std::vector<std::string> peers;
     std::vector<std::string> systems;   ///< of `systems` and `safety`
     std::vector<std::size_t> behind;    ///< so many nodes before the one that joins

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sizing/measure.hpp"
 
+#include "usage.hpp"
+
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
@@ -25,6 +27,30 @@ double us_for_each(std::size_t tries, Rate per_second) {
     for (std::size_t i = 0; i < tries; ++i)
         best = std::max(best, per_second());
     return 1e6 / best;
+}
+
+/// Of the servers that are our own.
+std::vector<double> cpu_times(stage& on) {
+    std::vector<double> seconds;
+    for (std::size_t i = 0; i < on.servers(); ++i)
+        seconds.push_back(usage::process_cpu_seconds(on.server(i).pid()));
+    return seconds;
+}
+
+void add_cpu(server_costs& costs,
+             stage& on,
+             const std::vector<double>& before,
+             std::size_t writes) {
+    const std::vector<double> after = cpu_times(on);
+    const std::size_t leader = on.leader().value_or(0);
+    const double each = 1e6 / static_cast<double>(writes);
+    for (std::size_t i = 0; i < after.size(); ++i) {
+        const double cpu_us = (after[i] - before[i]) * each;
+        if (i == leader)
+            costs.leader_cpu_us = cpu_us;
+        else
+            costs.follower_cpu_us += cpu_us / static_cast<double>(after.size() - 1);
+    }
 }
 
 /// From a delete until all sessions have heard of it, each with a watch of its own.
@@ -57,9 +83,12 @@ boost::asio::awaitable<latencies> tell_all(stage& on) {
 
 boost::asio::awaitable<server_costs> measure_costs(stage& on, std::size_t tries, double servers) {
     server_costs costs;
+    costs.servers = servers;
     auto loop = on.raw();
+    std::vector<double> before = cpu_times(on);
     costs.write_us =
         us_for_each(tries, [&] { return loop->sets_per_second(sized_requests, sized_in_flight); });
+    add_cpu(costs, on, before, tries * sized_requests);
     costs.transaction_us = us_for_each(
         tries, [&] { return loop->transactions_per_second(sized_requests, sized_in_flight); });
     costs.read_us = us_for_each(

@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <vector>
 
 namespace corozk::bench {
 
@@ -39,6 +40,12 @@ std::string costs_table(const server_costs& c) {
     t.add({"a listing of 1,000 names", microseconds_text(1'000 * c.name_us)});
     t.add({"a read on idle servers", microseconds_text(c.read_latency_us)});
     t.add({"delete -> event on idle servers", microseconds_text(c.handover_latency_us)});
+    if (c.follower_cpu_us > 0) {
+        t.add({"CPU time of a write, leader", figure_text(c.leader_cpu_us) + " us"});
+        t.add({"CPU time of a write, each follower", figure_text(c.follower_cpu_us) + " us"});
+    } else if (c.leader_cpu_us > 0) {
+        t.add({"CPU time of a write", figure_text(c.leader_cpu_us) + " us"});
+    }
     return t.str();
 }
 
@@ -47,6 +54,10 @@ void add_costs(result& row, const server_costs& c) {
     row.add("read_us", c.read_us).add("event_us", c.event_us).add("name_us", c.name_us);
     row.add("read_latency_us", c.read_latency_us);
     row.add("handover_latency_us", c.handover_latency_us);
+    if (c.leader_cpu_us > 0)
+        row.add("leader_cpu_us", c.leader_cpu_us);
+    if (c.follower_cpu_us > 0)
+        row.add("follower_cpu_us", c.follower_cpu_us);
 }
 
 std::string handover_text(const lock_prediction& p) {
@@ -64,54 +75,80 @@ std::string limit_text(std::optional<double> waiters) {
                        share);
 }
 
-lock_demand demand_for(const job& j, std::size_t waiters) {
+lock_demand demand_for(const job& j, double servers, std::size_t waiters) {
     lock_demand d;
     d.waiters = static_cast<double>(waiters);
     d.locks = static_cast<double>(j.wanted.locks);
     d.hold_us = std::chrono::duration<double, std::micro>(j.wanted.hold).count();
-    d.servers = count_servers(j);
+    d.servers = servers;
     d.other_load = static_cast<double>(j.wanted.loads.front()) / 100;
     return d;
 }
 
-boost::asio::awaitable<void> run_sizing(job& j) {
-    server_costs costs = co_await measure_costs(j.on, j.wanted.repeat, count_servers(j));
-    table t({"waiters", "", "turns/s", "server load", "hand-over", "busy for a turn"});
-    std::string limits;
-    for (std::size_t i = 0; i < sized_forms.size(); ++i) {
-        for (std::size_t waiters : j.wanted.waiters) {
-            lock_demand d = demand_for(j, waiters);
-            lock_prediction p = predict(costs, sized_forms[i], d);
-            double busy = busy_us(costs, work_of(sized_forms[i], d.waiters, d.hold_us), d.servers);
-            t.add({count_text(waiters),
-                   std::string(name_of(sized_forms[i])),
-                   figure_text(p.turns_per_s),
-                   p.saturated ? "all" : fmt::format("{:.1f} %", 100 * p.load),
-                   handover_text(p),
-                   microseconds_text(busy)});
+/// What is predicted for ensembles of one size.
+class predictions {
+public:
+    predictions(job& j, server_costs costs) : job_(j), costs_(costs) {}
+
+    std::string str() {
+        for (std::size_t i = 0; i < sized_forms.size(); ++i)
+            add(sized_forms[i], sized_names[i]);
+        lock_demand d = demand(1);
+        return fmt::format("\n{}, held for {} ms each, {}, {:.0f} % of each used by others:\n\n",
+                           counted(static_cast<std::size_t>(d.locks), "lock"),
+                           job_.wanted.hold.count(),
+                           counted(static_cast<std::size_t>(d.servers), "server"),
+                           100 * d.other_load) +
+               table_.str() + "\n" + limits_;
+    }
+
+private:
+    lock_demand demand(std::size_t waiters) const {
+        return demand_for(job_, costs_.servers, waiters);
+    }
+
+    void add(lock_form form, const char* name) {
+        for (std::size_t waiters : job_.wanted.waiters) {
+            lock_demand d = demand(waiters);
+            lock_prediction p = predict(costs_, form, d);
+            double busy = busy_us(costs_, work_of(form, d.waiters, d.hold_us), d.servers);
+            table_.add({count_text(waiters),
+                        std::string(name_of(form)),
+                        figure_text(p.turns_per_s),
+                        p.saturated ? "all" : fmt::format("{:.1f} %", 100 * p.load),
+                        handover_text(p),
+                        microseconds_text(busy)});
             result row;
-            row.set("implementation", sized_names[i]).set("recipe", "lock");
-            row.set("waiters", waiters).set("locks", j.wanted.locks);
+            row.set("implementation", name).set("recipe", "lock");
+            row.set("waiters", waiters).set("locks", job_.wanted.locks);
             row.add("servers", d.servers).add("hold_us", d.hold_us);
             row.add("other_load", d.other_load);
             row.add("predicted_turns_per_s", p.turns_per_s).add("predicted_load", p.load);
             row.add("predicted_busy_us", busy);
             if (!std::isinf(p.handover_us))  // JSON knows no such number
                 row.add("predicted_handover_us", p.handover_us);
-            add_costs(row, costs);
-            j.results.push_back(std::move(row));
+            add_costs(row, costs_);
+            job_.results.push_back(std::move(row));
         }
-        auto limit = waiters_at_load(costs, sized_forms[i], demand_for(j, 1), planned_load);
-        limits += fmt::format("{}: {}\n", name_of(sized_forms[i]), limit_text(limit));
+        auto limit = waiters_at_load(costs_, form, demand(1), planned_load);
+        limits_ += fmt::format("{}: {}\n", name_of(form), limit_text(limit));
     }
-    lock_demand d = demand_for(j, 1);
+
+    job& job_;
+    server_costs costs_;
+    table table_{{"waiters", "", "turns/s", "server load", "hand-over", "busy for a turn"}};
+    std::string limits_;
+};
+
+boost::asio::awaitable<void> run_sizing(job& j) {
+    const double measured = count_servers(j);
+    server_costs costs = co_await measure_costs(j.on, j.wanted.repeat, measured);
+    std::vector<std::size_t> planned = j.wanted.planned_servers;
+    if (planned.empty())
+        planned.push_back(static_cast<std::size_t>(measured));
     j.output = heading(j) + "\n" + costs_table(costs);
-    j.output += fmt::format("\n{}, held for {} ms each, {}, {:.0f} % of each used by others:\n\n",
-                            counted(static_cast<std::size_t>(d.locks), "lock"),
-                            j.wanted.hold.count(),
-                            counted(static_cast<std::size_t>(d.servers), "server"),
-                            100 * d.other_load);
-    j.output += t.str() + "\n" + limits;
+    for (std::size_t servers : planned)
+        j.output += predictions(j, costs_with(costs, static_cast<double>(servers))).str();
     j.output +=
         "\na turn: a release, the next one's grant, and that who has released it queues again; the "
         "figures are predicted, see doc/sizing.md\n";
@@ -142,9 +179,10 @@ command sizing_command() {
         "it and queues again; others use --load per cent of the servers. Shown are the turns a "
         "second, the load of each server, the hand-over, and how many waiters load the servers to "
         "70 %: for corozk's lock, for that of the recipes page, and for one that everybody "
-        "watches. Nothing of it is measured but the costs: doc/sizing.md says how far the model "
+        "watches; with --for, in ensembles of other sizes. Nothing of it is measured but the "
+        "costs: doc/sizing.md says how far the model "
         "can be trusted.",
-        {"--waiters", "--locks", "--hold", "--load"},
+        {"--waiters", "--locks", "--hold", "--load", "--for"},
         defaults_of_sizing,
         run_sizing,
         check_sizing};

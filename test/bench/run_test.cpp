@@ -385,6 +385,24 @@ TEST_CASE("the servers' load is predicted from what they cost") {
     CHECK(busy.at("herd") > busy.at("ours"));
 }
 
+TEST_CASE("the load of ensembles of other sizes is predicted, too") {
+    bench_run bench;
+    CHECK(bench.run_small("sizing", {"--for", "0"}) == 2);
+    int code = bench.run_small("sizing", {"--waiters", "100", "--for", "3,7"});
+    INFO(bench.out());
+    REQUIRE(code == 0);
+    std::map<double, double> write_us;
+    for (const auto& value : bench.rows()) {
+        const auto& row = value.as_object();
+        write_us[figure(row, "servers")] = figure(row, "write_us");
+        // These servers' processes cannot be looked into.
+        CHECK_FALSE(row.contains("leader_cpu_us"));
+    }
+    REQUIRE(write_us.size() == 2);
+    CHECK(write_us.at(7) > write_us.at(3));
+    CHECK(bench.out().find("7 servers") != std::string::npos);
+}
+
 TEST_CASE("where others take all of the servers, a lock is never passed on") {
     bench_run bench;
     int code = bench.run_small("sizing", {"--load", "100", "--waiters", "10,1000", "--hold", "0"});
