@@ -40,8 +40,8 @@ constexpr const char* general =
     R"(See corozk COMMAND --help. What follows -- is run as it is, without a shell. Durations
 are written 250ms, 30s, 5m or 2h, also 1.5h, and without a unit in seconds; a hundred
 years and more mean no limit. A deadline counts from the program's start, and includes
-connecting; one of 0 means one attempt without waiting, as --try: a server has one second
-to answer.
+connecting; one of 0 means one attempt without waiting, as --try: a server has ten
+seconds to answer.
 
 With --json results (on standard output) and events, errors and log lines (on standard
 error) are JSON, one value per line. A string that is not UTF-8 is followed by a second

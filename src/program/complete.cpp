@@ -67,7 +67,10 @@ names paths_for(const settings& s, const std::string& word) {
     std::string parent = word.substr(0, word.rfind('/'));
     names result;
     client_options options = to_client_options(s);
-    options.connect_timeout = std::chrono::seconds(1);
+    // A person waits for it.
+    constexpr std::chrono::seconds usual{1}, longest{30};
+    options.connect_timeout =
+        std::min<std::chrono::milliseconds>(s.connect_timeout.value_or(usual), longest);
     options.logger.level = log_level::off;
     asio::io_context context(1);
     auto look = [&]() -> asio::awaitable<void> {
@@ -81,7 +84,7 @@ names paths_for(const settings& s, const std::string& word) {
         co_await zk.close(as_tuple);
     };
     asio::co_spawn(context, look, asio::detached);
-    context.run_for(std::chrono::seconds(3));
+    context.run_for(options.connect_timeout + std::chrono::seconds(2));
     return result;
 }
 

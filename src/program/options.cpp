@@ -51,7 +51,7 @@ void wait_options::describe(CLI::App& app, const std::string& in_vain) {
     app.add_flag("-n,--try",
                  try_only,
                  "do not wait: end with 75 if " + in_vain +
-                     ", with 69 if no server answers within a second")
+                     ", with 69 if no server answers within ten seconds")
         ->excludes("--deadline");
 }
 
@@ -62,7 +62,7 @@ std::chrono::steady_clock::time_point wait_options::until() const {
 }
 
 std::optional<std::chrono::milliseconds> wait_options::patience() const {
-    constexpr std::chrono::milliseconds to_answer_a_try{1000};
+    constexpr std::chrono::milliseconds to_answer_a_try{10'000};
     if (at_once())
         return to_answer_a_try;
     if (!deadline)

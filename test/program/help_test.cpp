@@ -34,12 +34,15 @@ const std::vector<std::string> commands{"lock",
                                         "wait-for",
                                         "watch"};
 
-std::set<std::string> completed(std::vector<std::string> words) {
-    words.insert(words.begin(), "--complete");
+/// A busy machine may need longer than a person would wait.
+std::set<std::string> completed(std::vector<std::string> words, const char* patience = "30s") {
+    words.insert(words.begin(), {"--complete", "--connect-timeout", patience});
     auto run = run_program(words);
     CHECK(run.code == 0);
     return words_of(run.out);
 }
+
+const std::string patient = "--connect-timeout 30s ";
 
 offering_shells shells() {
     return {COROZK_PROGRAM, {{"COROZK_HOSTS", the_server().hosts()}}};
@@ -198,8 +201,8 @@ TEST_CASE("corozk --complete: commands, options, values, actions, paths") {
     CHECK(completed({"put", "--auth-file", "/dev/null", ""}).count("/zookeeper") == 1);
     CHECK(completed({"get", "/a", ""}).empty());
     CHECK(completed({"get", "a"}).empty());
-    CHECK(completed({"lock", "--hosts", "127.0.0.1:1", path}).empty());
-    CHECK(completed({"lock", "--hosts=127.0.0.1:1", path}).empty());
+    CHECK(completed({"lock", "--hosts", "127.0.0.1:1", path}, "200ms").empty());
+    CHECK(completed({"lock", "--hosts=127.0.0.1:1", path}, "200ms").empty());
     CHECK(completed({"queue", "put", "--hosts", the_server().hosts(), path + "/d"}) ==
           std::set<std::string>{path + "/deep"});
     // Nothing that would be refused, and nothing twice.
@@ -215,19 +218,23 @@ TEST_CASE("corozk: completion in bash") {
     CHECK(bash_offers("wait-for --g") == std::set<std::string>{"--gone"});
     std::string path = fresh_path();
     observer().plant(path + "/deep/node");
-    CHECK(bash_offers("tree ''").count("/zookeeper") == 1);
+    CHECK(bash_offers(patient + "tree ''").count("/zookeeper") == 1);
     CHECK(bash_offers("discover --format=s", "s") == std::set<std::string>{"server-set"});
-    CHECK(bash_offers("tree " + path + "/") == std::set<std::string>{path + "/deep"});
-    CHECK(bash_offers("discover --one " + path + "/deep n") == std::set<std::string>{"node"});
+    CHECK(bash_offers(patient + "tree " + path + "/") == std::set<std::string>{path + "/deep"});
+    CHECK(bash_offers(patient + "discover --one " + path + "/deep n") ==
+          std::set<std::string>{"node"});
     // A name means nothing to the shell, without quotes and within them.
     std::string foreign = path + "/x/$(echo)'\";";
     observer().plant(foreign);
     std::string start = path + "/x/";
-    CHECK(bash_offers("get " + start) == std::set<std::string>{start + "\\$\\(echo\\)\\'\\\"\\;"});
-    CHECK(bash_offers("get '" + start, start) == std::set<std::string>{start + "$(echo)'\\''\";"});
-    CHECK(bash_offers("get \"" + start, start) == std::set<std::string>{start + "\\$(echo)'\\\";"});
+    CHECK(bash_offers(patient + "get " + start) ==
+          std::set<std::string>{start + "\\$\\(echo\\)\\'\\\"\\;"});
+    CHECK(bash_offers(patient + "get '" + start, start) ==
+          std::set<std::string>{start + "$(echo)'\\''\";"});
+    CHECK(bash_offers(patient + "get \"" + start, start) ==
+          std::set<std::string>{start + "\\$(echo)'\\\";"});
     // What is before the replaced part stays.
-    CHECK(bash_offers("get '" + path + "/x'/\\$", "/\\$") ==
+    CHECK(bash_offers(patient + "get '" + path + "/x'/\\$", "/\\$") ==
           std::set<std::string>{"/\\$\\(echo\\)\\'\\\"\\;"});
 }
 
@@ -269,8 +276,8 @@ TEST_CASE("corozk: completion in zsh") {
     std::string path = fresh_path();
     observer().plant(path + "/deep/node");
     CHECK(zsh_offers("corozk discover --format=s").count("--format=server-set") == 1);
-    CHECK(zsh_offers("corozk tree " + path + "/d").count(path + "/deep") == 1);
-    CHECK(zsh_offers("corozk discover " + path + "/deep n").count("node") == 1);
+    CHECK(zsh_offers("corozk " + patient + "tree " + path + "/d").count(path + "/deep") == 1);
+    CHECK(zsh_offers("corozk " + patient + "discover " + path + "/deep n").count("node") == 1);
 }
 
 TEST_CASE("corozk: completion in fish") {
@@ -281,15 +288,15 @@ TEST_CASE("corozk: completion in fish") {
     CHECK(fish_offers("corozk wait-for --g") == std::set<std::string>{"--gone"});
     std::string path = fresh_path();
     observer().plant(path + "/deep/node");
-    CHECK(fish_offers("corozk tree ").count("/zookeeper") == 1);
+    CHECK(fish_offers("corozk " + patient + "tree ").count("/zookeeper") == 1);
     CHECK(fish_offers("corozk discover --format=s") ==
           std::set<std::string>{"--format=server-set"});
-    CHECK(fish_offers("corozk tree " + path + "/d") ==
+    CHECK(fish_offers("corozk " + patient + "tree " + path + "/d") ==
           std::set<std::string>{path + "/deep", path + "/deep/"});
-    CHECK(fish_offers("corozk discover --one " + path + "/deep n") ==
+    CHECK(fish_offers("corozk " + patient + "discover --one " + path + "/deep n") ==
           std::set<std::string>{"node"});
     for (const char* quote : {"\\'", "\""})
-        CHECK(fish_offers("corozk tree " + std::string(quote) + path + "/d") ==
+        CHECK(fish_offers("corozk " + patient + "tree " + std::string(quote) + path + "/d") ==
               std::set<std::string>{path + "/deep", path + "/deep/"});
     // Another command, and a file.
     CHECK(fish_offers("corozk lock /a -- corozk conten") == std::set<std::string>{"contenders"});

@@ -3,6 +3,7 @@
 #include "terminal.hpp"
 
 #include <fcntl.h>
+#include <list>
 #include <sstream>
 
 using namespace corozk;
@@ -299,8 +300,11 @@ TEST_CASE("corozk lock: what the command left running does not go on without the
     for (pid_t pid : processes_in(file, 5))
         CHECK_FALSE(process_lives(pid));
     // What only needs a moment has it.
-    auto late =
-        run_program(under_lock(fresh_path(), "(trap '' TERM; sleep 0.1; echo late) & exit 3"));
+    const std::string ready = folder.path() / "ready";
+    auto late = run_program(under_lock(fresh_path(),
+                                       "(trap '' TERM; : > " + ready +
+                                           "; sleep 0.1; echo late) & until [ -e " + ready +
+                                           " ]; do sleep 0.05; done; exit 3"));
     CHECK(late.code == 3);
     CHECK(late.out == "late\n");
 }
@@ -613,7 +617,7 @@ TEST_CASE("corozk: servers that are away for longer than a session lives") {
     holder.says("runs");
     program_run waiter(with(under_lock(path, "echo mine")));
     stands(path, 2);
-    program_run patient(with(under_lock(path, "true", {"-w", "2s", "-E", "3"})));
+    program_run patient(with(under_lock(path, "true", {"-w", "5s", "-E", "3"})));
     CHECK(patient.end() == 3);
     std::string election = fresh_path();
     program_run leader(
@@ -653,6 +657,7 @@ TEST_CASE("corozk: servers that are away for longer than a session lives") {
 TEST_CASE("corozk: --try and --deadline hold for connecting") {
     std::string path = fresh_path();
     words nowhere{"--hosts", "127.0.0.1:1", "--connect-timeout", "0"};
+    std::list<program_run> runs;  // at the same time
     for (const words& what : std::vector<words>{{"lock", "--try", path, "--", "true"},
                                                 {"lock", "-w", "300ms", path, "--", "true"},
                                                 {"elect", "-w", "0", path, "--", "true"},
@@ -662,9 +667,10 @@ TEST_CASE("corozk: --try and --deadline hold for connecting") {
                                                 {"barrier", "wait", "-w", "300ms", path},
                                                 {"wait-for", "-w", "0", path},
                                                 {"wait-for", "-w", "300ms", path}}) {
-        INFO(what.at(0) << " " << what.at(1));
         words all = nowhere;
         all.insert(all.end(), what.begin(), what.end());
-        CHECK(run_program(all).code == 69);  // --connect-timeout alone would be for ever
+        runs.emplace_back(all);
     }
+    for (program_run& run : runs)
+        CHECK(run.end() == 69);  // --connect-timeout alone would be for ever
 }
