@@ -124,7 +124,7 @@ TEST_CASE("corozk discover --one: an enabled instance; waits until the deadline"
     auto none = run_program({"discover", "--one", path, "web"});
     CHECK(none.code == 1);
     CHECK(none.err == "corozk: " + path + "/web has no enabled instance\n");
-    for (const char* limit : {"0", "2s"})
+    for (const char* limit : {"0", "5s"})
         CHECK(run_program({"discover", "--one", "-w", limit, path, "web"}).code == 75);
     program_run waiter({"discover", "--one", "--deadline", "1h", path, "web"});
     eventually([&] { return watches_below(the_server().port(), path) > 0; },
@@ -146,7 +146,7 @@ TEST_CASE("corozk discover --one: no instance without an address and a port") {
     CHECK(none.out.empty());
     CHECK(none.err ==
           "corozk: " + path + "/web has no enabled instance with an address and a port\n");
-    CHECK(run_program({"discover", "--one", "-w", "1s", path, "web"}).code == 75);
+    CHECK(run_program({"discover", "--one", "-w", "5s", path, "web"}).code == 75);
     observer().plant(path + "/web/good", instance("good", 8080));
     for (int i = 0; i < 5; ++i)
         CHECK(run_program({"discover", "--one", path, "web"}).out == "10.0.0.5:8080\n");
@@ -251,7 +251,7 @@ TEST_CASE("corozk discover --register: what others find") {
     CHECK(one.at("uri") == "https://10.0.0.7:8443/");
     CHECK(one.at("type") == "dynamic");
     CHECK(one.at("session").as_string().starts_with("0x"));
-    auto taken = run_program(registering(path, "true", {"--id", "seven", "-w", "2s"}));
+    auto taken = run_program(registering(path, "true", {"--id", "seven", "-w", "5s"}));
     CHECK(taken.code == 75);
     CHECK(taken.err.find("another client may have the id seven") != std::string::npos);
     has_instances(path, 1);

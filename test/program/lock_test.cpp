@@ -152,7 +152,7 @@ TEST_CASE("corozk lock: --try and --deadline end with 75, or the code that was a
     program_run first(holder(path));
     first.says("running");
     CHECK(run_program({"lock", "--try", path, "--", "true"}).code == 75);
-    CHECK(run_program({"lock", "-w", "2s", path, "--", "true"}).code == 75);
+    CHECK(run_program({"lock", "-w", "5s", path, "--", "true"}).code == 75);
     auto quiet = run_program({"lock", "-n", "-E", "3", path, "--", "true"});
     CHECK(quiet.code == 3);
     CHECK(quiet.err.empty());

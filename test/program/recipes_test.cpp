@@ -77,7 +77,7 @@ TEST_CASE("corozk barrier: set, status, wait, remove") {
     CHECK(run_program({"barrier", "set", path}).code == 0);
     CHECK(run_program({"barrier", path, "set"}).code == 1);
     CHECK(run_program({"barrier", "status", path}).out == "set\n");
-    CHECK(run_program({"barrier", "wait", "-w", "2s", path}).code == 75);
+    CHECK(run_program({"barrier", "wait", "-w", "5s", path}).code == 75);
     program_run waiter({"barrier", "wait", path});
     eventually([&] { return watches_below(the_server().port(), path) == 1; },
                program_limit,
@@ -136,7 +136,7 @@ TEST_CASE("corozk queue: put, take, consume with acknowledgement") {
     answered_no({"queue", "peek", path}, "there is no item in " + path);
     answered_no({"queue", "consume", "-n", path, "--", "cat"},
                 "there is no unclaimed item in " + path);
-    answered_no({"queue", "take", "-w", "2s", path}, "no item came to " + path + " in time");
+    answered_no({"queue", "take", "-w", "5s", path}, "no item came to " + path + " in time");
     CHECK(run_program({"queue", "put", path, "the last"}).code == 0);
     auto over = run_program({"queue", "take", "-c", "0", "-w", "5s", path});
     CHECK(over.code == 75);
@@ -146,7 +146,7 @@ TEST_CASE("corozk queue: put, take, consume with acknowledgement") {
     CHECK(run_program({"queue", "put", "--bound", "1", small, "one"}).code == 0);
     answered_no({"queue", "put", "-n", "--bound", "1", small, "two"},
                 small + " is full: --bound 1");
-    answered_no({"queue", "put", "-w", "2s", "--bound", "1", small, "two"},
+    answered_no({"queue", "put", "-w", "5s", "--bound", "1", small, "two"},
                 small + " stayed full: --bound 1");
     auto refused = boost::json::parse(run_program({"queue", "take", "-n", "--json", path}).err);
     CHECK(refused.at("message").as_string() == "there is no item in " + path);
@@ -1001,7 +1001,7 @@ TEST_CASE("corozk: a deadline that passes is said in the program's own words") {
     auto unanswered = [&](std::vector<std::string> line, const std::string& problem) {
         fault_proxy proxy(the_server().port());
         proxy.arm(at_request(1), hold_request());
-        line.insert(line.end(), {"-w", "3s", "--hosts", proxy.hosts()});
+        line.insert(line.end(), {"-w", "5s", "--hosts", proxy.hosts()});
         in_vain(line, problem);
     };
     const std::string permits = path + "/s", items = path + "/q";
