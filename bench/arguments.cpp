@@ -418,6 +418,13 @@ constexpr std::array options{
            "",
            "overtaking is a fault, too",
            [](settings& s, std::string_view) { s.fair = true; }},
+    option{"--queued-after",
+           "MS",
+           "who has said 'waiting' and does not say 'queued' is assumed to have queued so many "
+           "milliseconds later (default 500)",
+           [](settings& s, std::string_view v) {
+               s.queued_after = std::chrono::milliseconds(to_number(v, 0, million));
+           }},
     option{"--name",
            "TEXT",
            "what the recipe is called in the table and in pictures (default: the command)",

@@ -68,7 +68,8 @@ struct settings {
     bool holds_itself = false;          ///< it decides by itself how long
     std::chrono::seconds stall{20};
     std::size_t kills = 0;
-    bool fair = false;  ///< overtaking is a fault
+    bool fair = false;                            ///< overtaking is a fault
+    std::chrono::milliseconds queued_after{500};  ///< who has said `waiting`, and not when
 
     std::size_t stops = 3;  ///< processes of `safety` that have a fault while they hold the lock
     std::vector<std::string> faults;

@@ -265,7 +265,7 @@ command judge_command() {
         "One process (of a semaphore, as many as the limit) holds it until N others have queued; "
         "then it is passed on N times. Judged are exclusion: never more than the limit hold it, "
         "and fencing tokens of a lock grow, if they are said; order (--fair: then the next waiter "
-        "starts when the one before has queued for certain, half a second later if it does not say "
+        "starts when the one before has queued for certain, --queued-after if it does not say "
         "'queued'); stalls: somebody takes it as long as somebody waits (--stall; with --hold own "
         "also while it is held); deaths: no process ends "
         "while it waits or holds, or was to release it and has not said 'released', except those "
@@ -281,6 +281,7 @@ command judge_command() {
          "--stall",
          "--kill",
          "--fair",
+         "--queued-after",
          "--name",
          "--deadline",
          "--"},

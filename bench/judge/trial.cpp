@@ -48,6 +48,7 @@ referee::rules rules_for(const job& j, const trial_setup& setup) {
     r.limit = setup.limit;
     r.fair = j.wanted.fair;
     r.holds_itself = j.wanted.holds_itself;
+    r.surely_queued = j.wanted.queued_after;
     return r;
 }
 

@@ -318,7 +318,8 @@ TEST_CASE("judge: who decides how long to hold it is not accused of what two pip
         "echo waiting; exec 9> \"$0\"; flock 9; n=$(($(cat \"$0.n\" 2> /dev/null || echo 0) + 1)); "
         "echo $n > \"$0.n\"; echo holding $n; sleep 0.005; echo releasing; flock -u 9; "
         "echo released; read -r end";
-    int code = j.run(itself, {"--waiters", "8", "--hold", "own", "--repeat", "5"});
+    int code = j.run(
+        itself, {"--waiters", "8", "--hold", "own", "--repeat", "5", "--queued-after", "5000"});
     INFO(j.out());
     CHECK(code == 0);
     CHECK(j.figure("most_holders") == 1);
@@ -413,13 +414,13 @@ TEST_CASE("judge: the examples are correct") {
 #ifdef COROZK_PROGRAM_DIR
     SECTION("the program corozk lock") {
         std::string path = std::string("PATH=") + COROZK_PROGRAM_DIR + ":" + std::getenv("PATH");
-        int code =
-            j.run_command({"env", path, example("corozk_lock.sh")}, {"--waiters", "4", "--fair"});
+        int code = j.run_command({"env", path, example("corozk_lock.sh")},
+                                 {"--waiters", "4", "--fair", "--queued-after", "3000"});
         INFO(j.out());
         REQUIRE(code == 0);
         CHECK(j.figure("handovers") == 4);
         int killed = j.run_command({"env", path, example("corozk_lock.sh")},
-                                   {"--waiters", "2", "--kill", "1", "--session-timeout", "1000"});
+                                   {"--waiters", "2", "--kill", "1", "--session-timeout", "4000"});
         INFO(j.out());
         REQUIRE(killed == 0);
         CHECK(j.row().at("takeover_us").as_object().at("p50").to_number<double>() > 0);
@@ -484,7 +485,7 @@ TEST_CASE("judge: the examples are correct") {
         CHECK(j.figure("requests_per_handover") < 5);
         CHECK(j.row().at("herd") == "no");
         int killed = j.run_command({example("zkcli_lock.sh")},
-                                   {"--waiters", "2", "--kill", "1", "--session-timeout", "1000"});
+                                   {"--waiters", "2", "--kill", "1", "--session-timeout", "4000"});
         INFO(j.out());
         REQUIRE(killed == 0);
         CHECK(j.row().at("takeover_us").as_object().at("p50").to_number<double>() > 0);
