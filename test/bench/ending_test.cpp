@@ -89,7 +89,7 @@ TEST_CASE("ending: a signal while the server is warmed up leaves nothing there")
     std::ofstream(files.path("rows.json")) << "[]";
     small_run run("exec \"$@\"",
                   {"--warm-up",
-                   "20000",
+                   "1000000",
                    "--report",
                    files.path("report"),
                    "--json",

@@ -36,7 +36,7 @@ int run_fault(bench_run& bench, const std::string& fault, const player& who) {
                             "--stops",
                             "2",
                             "--session-timeout",
-                            "2000",
+                            "4000",
                             "--fault",
                             fault,
                             "--systems",

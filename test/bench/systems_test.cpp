@@ -14,7 +14,7 @@ TEST_CASE("systems: every phase of those that are installed has its figures") {
     bench_run bench;
     int code = bench.run_small(
         "systems",
-        {"--waiters", "2", "--operations", "10", "--kill", "1", "--session-timeout", "2000"});
+        {"--waiters", "2", "--operations", "10", "--kill", "1", "--session-timeout", "6000"});
     INFO(bench.out());
     REQUIRE(code == 0);
     std::set<std::string> seen;
