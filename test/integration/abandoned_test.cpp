@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program that ends its io_context in the middle of everything: coroutines own the objects that own
 // the operations that own the coroutines, and all of it goes.
-// ctest: TIMEOUT 600
 #include "pending_result.hpp"
 #include <corozk.hpp>
 

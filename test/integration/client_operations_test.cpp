@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operation of the client with every option; runs a second time under a chroot.
-// ctest: CHROOT TIMEOUT 240
+// ctest: CHROOT
 #include "client_fixture.hpp"
 #include <corozk/client.hpp>
 #include <corozk/persistent_watch.hpp>
@@ -730,7 +730,7 @@ TEST_CASE("bad paths: refused by every operation, in words") {
     boost::asio::io_context context;
     std::vector<std::string> lines;
     run(context, [&]() -> awaitable<void> {
-        client_options options = quiet_options(the_hosts());
+        client_options options = quiet_options(the_hosts(), steady_session_timeout);
         options.logger = logger(log_level::warning, [&](log_level, std::string_view text) {
             lines.emplace_back(text);
         });
