@@ -111,7 +111,8 @@ private:
         frame_stream stream;
         std::deque<arrived> inbox;
         std::deque<departing> outbox;
-        std::size_t queued = 0;  // bytes in both
+        std::size_t queued = 0;          // bytes in both
+        clock::time_point busy_until{};  // with single frames that are delayed
         boost::asio::steady_timer timer;
         std::optional<rule_id> held_by;
         bool pumping = false;

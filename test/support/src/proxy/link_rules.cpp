@@ -217,7 +217,11 @@ void link::forward(direction way, const frame_info& info, std::string bytes, mil
     auto& one = line(way);
     departing next;
     next.bytes = std::move(bytes);
-    next.due = clock::now() + state_.delay(way) + extra;
+    const auto now = clock::now();
+    if (extra.count() > 0) {
+        one.busy_until = std::max(now, one.busy_until) + extra;
+    }
+    next.due = std::max(now, one.busy_until) + state_.delay(way);
     one.queued += next.bytes.size();
     one.outbox.push_back(std::move(next));
 }

@@ -157,7 +157,11 @@ action cut_after_reply();
 /** @brief The request (and all that is behind it on its connection) arrives later. */
 action delay_request(std::chrono::milliseconds duration);
 
-/** @brief The answer (and all that is behind it on its connection) arrives later. */
+/**
+ * @brief The answer (and all that is behind it on its connection) arrives later.
+ *
+ * Of several, each takes so long after the one before, as on a slow line.
+ */
 action delay_reply(std::chrono::milliseconds duration);
 
 /** @brief The request (and all behind it) waits for fault_proxy::release(). */
