@@ -14,7 +14,7 @@ using namespace corozk::testing;
 using namespace std::chrono_literals;
 
 TEST_CASE("an ensemble survives the death of its leader") {
-    ensemble zk{{.member = {.tick_time = 200ms, .heap = "-Xmx128m"}, .sync_limit = 10}};
+    ensemble zk{{.member = {.tick_time = 200ms, .heap = "-Xmx128m"}, .sync_limit = 40}};
     REQUIRE(zk.size() == 3);
     REQUIRE(zk.leader());
     CHECK(zk.followers().size() == 2);
@@ -42,7 +42,7 @@ TEST_CASE("an ensemble survives the death of its leader") {
 }
 
 TEST_CASE("an ensemble without a majority does not serve, and comes back") {
-    ensemble zk{{.member = {.tick_time = 200ms, .heap = "-Xmx128m"}, .sync_limit = 10}};
+    ensemble zk{{.member = {.tick_time = 200ms, .heap = "-Xmx128m"}, .sync_limit = 40}};
     const auto kept = zk.followers().front();
     for (std::size_t index = 0; index < zk.size(); ++index) {
         if (index != kept) {
@@ -63,7 +63,7 @@ TEST_CASE("an ensemble without a majority does not serve, and comes back") {
 
 TEST_CASE("observers serve, and have no vote") {
     ensemble zk{
-        {.observers = 2, .member = {.tick_time = 200ms, .heap = "-Xmx128m"}, .sync_limit = 10}};
+        {.observers = 2, .member = {.tick_time = 200ms, .heap = "-Xmx128m"}, .sync_limit = 40}};
     REQUIRE(zk.size() == 5);
     REQUIRE(zk.leader());
     CHECK(*zk.leader() < 3);

@@ -167,7 +167,7 @@ TEST_CASE("a cut waits for the answers before it, or comes at once") {
 TEST_CASE("a cut can be followed by a time without connections") {
     scene s;
     SECTION("that ends by itself") {
-        s.proxy.arm(at_op(op_code::create), drop_request_and_cut().then_refuse(1000ms));
+        s.proxy.arm(at_op(op_code::create), drop_request_and_cut().then_refuse(5s));
         CHECK(connection_lost([&] { s.zk->create("/rule/x"); }));
         CHECK(connection_lost([&] { s.reconnect(); }));
         eventually([&] {
@@ -267,7 +267,7 @@ TEST_CASE("single frames are delayed") {
 TEST_CASE("a black hole begins at a request") {
     scene s;
     SECTION("and ends by itself") {
-        s.proxy.arm(at_request(2), black_hole_from_here(300ms));
+        s.proxy.arm(at_request(2), black_hole_from_here(3s));
         s.zk->exists("/");
         s.zk->set_operation_timeout(30ms);
         CHECK_THROWS_AS(s.zk->set("/rule", "1"), timeout_error);

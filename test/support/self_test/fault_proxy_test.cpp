@@ -237,7 +237,7 @@ TEST_CASE("a black hole can swallow one direction only") {
 TEST_CASE("a session expires in a black hole that is longer than its timeout") {
     server zk{{.tick_time = 100ms}};
     fault_proxy proxy{zk.port()};
-    raw_session session{proxy.port(), {.session_timeout = 200ms}};
+    raw_session session{proxy.port(), {.session_timeout = 2s}};
     session.create("/mine", "", node_kind::ephemeral);
     proxy.black_hole(true);
     admin hand{zk.port()};
