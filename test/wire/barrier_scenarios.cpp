@@ -21,13 +21,13 @@ awaitable<void> barriers(client& c, std::string folder) {
     co_await gate.is_set();
     co_await gate.wait_for(20ms, as_tuple());
     co_await gate.remove();
-    co_await gate.wait_for(1s);
+    co_await gate.wait_for(patience(1s));
 }
 
 awaitable<void> double_barriers(client& c, std::string folder) {
     double_barrier gate(c, folder, 1);
-    co_await gate.enter_for(2s);
-    co_await gate.leave_for(2s);
+    co_await gate.enter_for(patience(2s));
+    co_await gate.leave_for(patience(2s));
 }
 
 awaitable<void> two_phase_commits(client& c, std::string folder) {
@@ -36,9 +36,9 @@ awaitable<void> two_phase_commits(client& c, std::string folder) {
     commit_coordinator coordinator(c, path);
     co_await coordinator.begin(sites, "payload");
     commit_site site(c, path, "a");
-    co_await site.join_for(2s);
-    co_await site.vote_for(commit_vote::commit, 2s);
-    co_await coordinator.decide_for(2s);
+    co_await site.join_for(patience(2s));
+    co_await site.vote_for(commit_vote::commit, patience(2s));
+    co_await coordinator.decide_for(patience(2s));
     co_await site.finish();
     co_await coordinator.clean_up();
 }

@@ -18,6 +18,14 @@ inline auto as_tuple() {
     return boost::asio::as_tuple(boost::asio::use_awaitable);
 }
 
+/// Whether nobody lies in this process.
+inline bool honest = false;
+
+/// How long to wait for what comes at once from an honest server, on a busy machine later.
+inline std::chrono::seconds patience(std::chrono::seconds with_liars) {
+    return honest ? std::chrono::seconds(30) : with_liars;
+}
+
 /// As by somebody who does not wait for ever. Whom a lie has told of a node that is not there, or not of
 /// one that is, or whose event is lost, may wait for its end, or for news of it.
 template <class Value>

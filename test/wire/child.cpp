@@ -148,7 +148,7 @@ private:
                     });
         client_options options(proxy_.hosts());
         // Who is not lied to must not lose its session to a busy machine.
-        const bool honest = what_.attack == no_attack;
+        honest = what_.attack == no_attack;
         options.session_timeout = honest ? 60s : 2s;
         options.connect_timeout = honest ? 60s : 5s;
         options.logger = logger(log_level::info, [](log_level, std::string_view text) {
@@ -248,6 +248,7 @@ private:
         options.session_timeout = 10s;
         options.logger.level = log_level::off;
         client c = co_await client::connect(context_.get_executor(), options);
+        honest = true;
         co_await within_reason(c, model);
         co_await c.close(as_tuple());
         proxy_.edit(testing::direction::to_server, nullptr);

@@ -58,7 +58,7 @@ awaitable<void> counters(client& c, std::string folder) {
 
 awaitable<void> members(client& c, std::string folder) {
     membership group(c, folder);
-    co_await group.join_for("a", "1", 2s);
+    co_await group.join_for("a", "1", patience(2s));
     co_await group.members();
     co_await for_a_second(group.set_data("2"));
     co_await group.leave();
@@ -69,10 +69,10 @@ awaitable<void> partitioners(client& c, std::string folder) {
     at_once.settle_time = std::chrono::milliseconds(0);
     const std::vector<std::string> two{"x", "y"};
     partitioner mine(c, folder + "/shards", two, at_once);
-    co_await mine.join_for("a", 2s);
+    co_await mine.join_for("a", patience(2s));
     std::vector<partition_grant> held;
     while (held.size() < 2) {
-        partition_change change = co_await mine.next_for(1s);
+        partition_change change = co_await mine.next_for(patience(1s));
         for (partition_grant& grant : change.gained)
             held.push_back(std::move(grant));
     }
@@ -84,7 +84,7 @@ awaitable<void> name_services(client& c, std::string folder) {
     name_service names(c, folder);
     co_await names.register_name("mail/smtp", "10.0.0.5:25");
     co_await names.resolve("mail/smtp");
-    co_await names.await_for("mail/smtp", 1s);
+    co_await names.await_for("mail/smtp", patience(1s));
     co_await names.list("mail");
     name_watch followed = names.follow("mail/smtp");
     co_await for_a_second(followed.next());
@@ -97,24 +97,24 @@ awaitable<void> services(client& c, std::string folder) {
     service_instance dynamic("web", "10.0.0.5", 80), lasting = dynamic;
     lasting.id = "lasting";
     lasting.type = service_type::permanent;
-    co_await discovery.register_instance_for(dynamic, 2s);
-    co_await discovery.register_instance_for(lasting, 2s);
+    co_await discovery.register_instance_for(dynamic, patience(2s));
+    co_await discovery.register_instance_for(lasting, patience(2s));
     co_await for_a_second(discovery.update(lasting));
     co_await discovery.resolve("web");
     co_await discovery.names();
     service_cache cache(c, folder, "web");
     co_await for_a_second(cache.next());
     service_provider provider(c, folder, "web");
-    co_await provider.choose_for(1s);
-    co_await provider.endpoints_for(1s);
+    co_await provider.choose_for(patience(1s));
+    co_await provider.endpoints_for(patience(1s));
     co_await discovery.unregister(lasting);
     co_await discovery.unregister(dynamic);
 }
 
 awaitable<void> meetings(client& c, std::string folder) {
     rendezvous point(c, folder + "/point");
-    co_await point.publish_for("host-1:5000", 2s);
-    co_await point.await_for(1s);
+    co_await point.publish_for("host-1:5000", patience(2s));
+    co_await point.await_for(patience(1s));
     co_await for_a_second(point.next());
     co_await for_a_second(point.update("host-2:5000"));
     co_await point.withdraw();

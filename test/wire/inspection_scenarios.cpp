@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 awaitable<void> contention_inspectors(client& c, std::string folder) {
     lock l(c, folder);
-    ownership held = co_await l.acquire_for(2s);
+    ownership held = co_await l.acquire_for(patience(2s));
     contention_inspector line(c, folder);
     std::vector<contender_info> all = co_await line.contenders();
     if (!all.empty())
@@ -30,7 +30,7 @@ awaitable<void> contention_inspectors(client& c, std::string folder) {
 awaitable<void> deadlocks(client& c, std::string folder) {
     std::vector<std::string> paths{folder + "/a", folder + "/b"};
     lock first(c, paths[0]);
-    ownership held = co_await first.acquire_for(2s);
+    ownership held = co_await first.acquire_for(patience(2s));
     lock second(c, paths[0]);
     auto [ec, none] = co_await second.acquire_for(100ms, as_tuple());
     co_await find_deadlocks(c, paths);
@@ -41,14 +41,14 @@ awaitable<void> others_names(client& c, std::string folder, compatibility whose)
     lock_options of_lock;
     of_lock.compatibility = whose;
     lock l(c, folder + "/lock", of_lock);
-    ownership held = co_await l.acquire_for(2s);
+    ownership held = co_await l.acquire_for(patience(2s));
     co_await l.contenders();
     co_await held.release();
 
     queue_options of_queue;
     of_queue.compatibility = whose;
     queue q(c, folder + "/queue", of_queue);
-    auto deadline = std::chrono::steady_clock::now() + 2s;
+    auto deadline = std::chrono::steady_clock::now() + patience(2s);
     co_await q.put_until("a", deadline);
     co_await q.take_until(deadline);
 

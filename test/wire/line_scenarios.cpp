@@ -21,29 +21,29 @@ using namespace std::chrono_literals;
 
 awaitable<void> locks(client& c, std::string folder) {
     lock l(c, folder);
-    ownership first = co_await l.acquire_for(2s);
+    ownership first = co_await l.acquire_for(patience(2s));
     lock other(c, folder);
     auto [ec, second] = co_await other.try_acquire(as_tuple());
     co_await l.contenders();
     co_await first.release();
-    ownership third = co_await other.acquire_for(2s);
+    ownership third = co_await other.acquire_for(patience(2s));
     co_await third.release();
 }
 
 awaitable<void> shared_locks(client& c, std::string folder) {
     shared_lock l(c, folder);
-    ownership reader = co_await l.acquire_read_for(2s);
-    ownership other = co_await l.acquire_read_for(2s);
+    ownership reader = co_await l.acquire_read_for(patience(2s));
+    ownership other = co_await l.acquire_read_for(patience(2s));
     co_await reader.release();
     co_await other.release();
-    ownership writer = co_await l.acquire_write_for(2s);
+    ownership writer = co_await l.acquire_write_for(patience(2s));
     co_await l.contenders();
     co_await writer.release();
 }
 
 awaitable<void> priority_locks(client& c, std::string folder) {
     priority_lock l(c, folder);
-    ownership held = co_await l.acquire_for(5, 2s);
+    ownership held = co_await l.acquire_for(5, patience(2s));
     auto [ec, none] = co_await l.try_acquire(1, as_tuple());
     co_await l.contenders();
     co_await held.release();
@@ -51,9 +51,9 @@ awaitable<void> priority_locks(client& c, std::string folder) {
 
 awaitable<void> semaphores(client& c, std::string folder) {
     semaphore s(c, folder, 3);
-    ownership two = co_await s.acquire_for(2, 2s);
+    ownership two = co_await s.acquire_for(2, patience(2s));
     co_await s.available();
-    ownership one = co_await s.acquire_for(1, 2s);
+    ownership one = co_await s.acquire_for(1, patience(2s));
     co_await two.release();
     co_await one.release();
 }
@@ -63,7 +63,7 @@ awaitable<void> multi_locks(client& c, std::string folder) {
     shared_lock second(c, folder + "/b");
     multi_lock both(c);
     both.add(first).add_write(second);
-    multi_ownership held = co_await both.acquire_for(2s);
+    multi_ownership held = co_await both.acquire_for(patience(2s));
     transaction steps;
     steps.create(folder + "/result", "x").erase(folder + "/result");
     co_await held.commit(steps);
@@ -72,7 +72,7 @@ awaitable<void> multi_locks(client& c, std::string folder) {
 
 awaitable<void> elections(client& c, std::string folder) {
     election e(c, folder);
-    ownership term = co_await e.campaign_for(2s);
+    ownership term = co_await e.campaign_for(patience(2s));
     co_await e.acknowledge(term);
     co_await e.leader();
     co_await term.release();
@@ -81,10 +81,10 @@ awaitable<void> elections(client& c, std::string folder) {
 awaitable<void> leader_latches(client& c, std::string folder) {
     leader_latch latch(c, folder);
     latch.start();
-    co_await latch.wait_leadership_until(std::chrono::steady_clock::now() + 2s);
+    co_await latch.wait_leadership_until(std::chrono::steady_clock::now() + patience(2s));
     co_await latch.acknowledge();
     co_await latch.resign();
-    co_await latch.wait_leadership_until(std::chrono::steady_clock::now() + 2s);
+    co_await latch.wait_leadership_until(std::chrono::steady_clock::now() + patience(2s));
     co_await latch.close();
 }
 

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 awaitable<void> queues(client& c, std::string folder) {
     queue q(c, folder);
-    auto deadline = std::chrono::steady_clock::now() + 2s;
+    auto deadline = std::chrono::steady_clock::now() + patience(2s);
     co_await q.put_until("a", deadline);
     co_await q.put_until("b", deadline);
     co_await q.size();
@@ -29,7 +29,7 @@ awaitable<void> bounded_queues(client& c, std::string folder) {
     queue_options options;
     options.bound = 1;
     queue q(c, folder, options);
-    auto deadline = std::chrono::steady_clock::now() + 2s;
+    auto deadline = std::chrono::steady_clock::now() + patience(2s);
     co_await q.put_until("a", deadline);
     co_await q.try_put("b", as_tuple());
     co_await q.take_until(deadline);
@@ -39,7 +39,7 @@ awaitable<void> bounded_queues(client& c, std::string folder) {
 
 awaitable<void> priority_queues(client& c, std::string folder) {
     priority_queue q(c, folder);
-    auto deadline = std::chrono::steady_clock::now() + 2s;
+    auto deadline = std::chrono::steady_clock::now() + patience(2s);
     co_await q.put_until("b", 5, deadline);
     co_await q.put_until("a", 1, deadline);
     co_await q.peek();
@@ -50,7 +50,7 @@ awaitable<void> priority_queues(client& c, std::string folder) {
 
 awaitable<void> delay_queues(client& c, std::string folder) {
     delay_queue q(c, folder);
-    auto deadline = std::chrono::steady_clock::now() + 2s;
+    auto deadline = std::chrono::steady_clock::now() + patience(2s);
     co_await q.put_until("b", 20ms, deadline);
     co_await q.put_until("a", 10ms, deadline);
     co_await q.take_until(deadline);
