@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lagging_server.hpp"
+#include "own_requests.hpp"
 #include "pending_result.hpp"
 #include <corozk/recipe/barrier.hpp>
 
@@ -65,11 +66,11 @@ void replace_after_doubt(Arm arm, Check check, bool stays = true) {
                     r.setting.cancel();
                 });
             };
-            proxy.reset_numbering();
             arm(r);
+            const rule_id requests = count(proxy, at_own_request(path));
             co_await accept_again(proxy, zk);
             co_await finished(r.setting);
-            r.requests = proxy.requests();
+            r.requests = proxy.fired(requests);
             CHECK(r.setting.calls() == 1);
             co_await settle(zk);  // it comes to rest
             co_await settle(other);
@@ -212,12 +213,13 @@ TEST_CASE("barrier: its node of an earlier session is replaced, whatever happens
         for (auto fault : {drop_request_and_cut, swallow_reply_and_cut, cut_after_reply}) {
             CAPTURE(k, fault().what());
             rule_id rule{};
-            replace_after_doubt([&](replacement& r) { rule = r.proxy.arm(at_request(k), fault()); },
-                                [&](replacement& r) {
-                                    is_replaced(r);
-                                    CHECK(r.setting.value());
-                                    CHECK(r.proxy.fired(rule) == 1);
-                                });
+            replace_after_doubt(
+                [&](replacement& r) { rule = r.proxy.arm(at_own_request(r.path, k), fault()); },
+                [&](replacement& r) {
+                    is_replaced(r);
+                    CHECK(r.setting.value());
+                    CHECK(r.proxy.fired(rule) == 1);
+                });
         }
     }
 }
@@ -229,7 +231,8 @@ TEST_CASE("barrier: cancelled while it replaces its node of an earlier session")
             CAPTURE(k, moment(nullptr).what());
             replace_after_doubt(
                 [&](replacement& r) {
-                    r.proxy.arm(at_request(k), moment([&r](const frame_info&) { r.cancel(); }));
+                    r.proxy.arm(at_own_request(r.path, k),
+                                moment([&r](const frame_info&) { r.cancel(); }));
                 },
                 [&](replacement& r) {
                     cancelled += r.cancelled ? 1 : 0;

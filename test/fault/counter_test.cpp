@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lagging_server.hpp"
+#include "own_requests.hpp"
 #include "pending_result.hpp"
 #include <corozk/recipe/counter.hpp>
 
@@ -38,14 +39,13 @@ TEST_CASE("counter: a new session's server is asked to catch up with our last up
                 return zk.state() == session_state::connected &&
                        zk.status().generation > generation;
             });
-            auto syncs = [&] { return proxy.statistics().requests_of(testing::op_code::sync); };
-            std::uint64_t before = syncs();
+            rule_id syncs = count(proxy, at_op(testing::op_code::sync).under(path));
             auto value = co_await c.get();
             CHECK(value == 1);
-            CHECK(syncs() == before + 1);
+            CHECK(proxy.fired(syncs) == 1);
             value = co_await c.get();
             CHECK(value == 1);
-            CHECK(syncs() == before + 1);
+            CHECK(proxy.fired(syncs) == 1);
         },
         run_limit,
         steady_session);

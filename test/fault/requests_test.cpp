@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The connection ends at each request, and each is cancelled wherever it is.
 #include "client_fixture.hpp"
+#include "own_requests.hpp"
 #include <corozk/client.hpp>
 
 #include <catch2/catch.hpp>
@@ -197,16 +198,6 @@ awaitable<void> play(client& zk, std::string path) {
     co_await eventually_async([&] { return watch_count(the_server().port()) == 0; });
 }
 
-/// The k-th request of what is played. A heartbeat is none of them: on a slow machine one is sent, when a
-/// response has not come for a second.
-trigger at_played_request(const std::string& path, std::uint64_t k) {
-    auto played = [own = at_server(path)](const frame_info& frame) {
-        bool heartbeat = frame.op == testing::op_code::sync && !frame.path.starts_with(own);
-        return frame.number != 0 && !heartbeat;
-    };
-    return at_frame(played, k);
-}
-
 }  // namespace
 
 TEST_CASE("requests: the connection ends at each of them") {
@@ -218,13 +209,12 @@ TEST_CASE("requests: the connection ends at each of them") {
                 [&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
                     co_await prepare(zk, path);
                     if (k == 0) {
-                        auto nothing = call_at_request([](const frame_info&) {});
-                        rule_id each = proxy.arm(at_played_request(path, 1).times(0), nothing);
+                        rule_id each = count(proxy, at_own_request(at_server(path)));
                         co_await play(zk, path);
                         requests = proxy.fired(each);
                         co_return;
                     }
-                    rule_id rule = proxy.arm(at_played_request(path, k), fault());
+                    rule_id rule = proxy.arm(at_own_request(at_server(path), k), fault());
                     co_await play(zk, path);
                     CHECK(proxy.fired(rule) == 1);
                     // The last response may have come before the end.

@@ -33,9 +33,11 @@ auto announce(wire of, std::uint32_t count) {
     };
 }
 
-/// Of the next answer.
-liar tell(wire_lie lie) {
-    return liar(lie, 1, 1);
+/// Of the next answer, which is none to a heartbeat.
+auto tell(wire_lie lie) {
+    return [told = liar(lie, 1, 1)](const frame_info& frame, std::string bytes) mutable {
+        return frame.op == wire::sync ? bytes : told(frame, std::move(bytes));
+    };
 }
 
 /// In front of the client, until it is taken away.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ctest: CHROOT
+#include "own_requests.hpp"
 #include "pending_result.hpp"
 #include <corozk/recipe/lock.hpp>
 
@@ -34,29 +35,34 @@ std::string at_server(const std::string& path) {
     return (chroot ? chroot : "") + path;
 }
 
-std::string hosts() {
+std::string rooted(const std::string& hosts) {
     const char* chroot = std::getenv("COROZK_TEST_CHROOT");
     if (!chroot)
-        return shared_server().hosts();
+        return hosts;
     static bool made = false;
     if (!made)
         admin(shared_server().port()).plant(chroot);
     made = true;
-    return shared_server().hosts() + chroot;
+    return hosts + chroot;
 }
 
-awaitable<client> make_client() {
-    client c = co_await connect_to(hosts());
+std::string hosts() {
+    return rooted(shared_server().hosts());
+}
+
+awaitable<client> make_client(std::string at = shared_server().hosts()) {
+    client c = co_await connect_to(rooted(at));
     co_return c;
 }
 
 /// Runs a coroutine with two clients and a path; sees that nothing is left in the end.
+/// @param first_at where the first one connects to
 template <class Body>
-void with_two(Body body) {
+void with_two(Body body, std::string first_at = shared_server().hosts()) {
     boost::asio::io_context context;
     std::string path = fresh_path() + "/deep/lock";
     run(context, [&]() -> awaitable<void> {
-        client one = co_await make_client();
+        client one = co_await make_client(first_at);
         client two = co_await make_client();
         co_await body(one, two, path);
         admin look(shared_server().port());
@@ -639,16 +645,18 @@ TEST_CASE("lock: more come at once than are asked for at a time, and some of tho
 }
 
 TEST_CASE("lock: alone, two requests are enough; others are noticed") {
-    with_two([](client& one, client& two, std::string path) -> awaitable<void> {
+    fault_proxy proxy(shared_server().port());
+    auto body = [&proxy](client& one, client& two, std::string path) -> awaitable<void> {
         lock mine(one, path);
         lock theirs(two, path);
+        const rule_id requests = count(proxy, at_own_request(at_server(path)));
         auto cycle = [&]() -> awaitable<std::uint64_t> {
-            std::uint64_t before = one.counters().requests;
+            std::uint64_t before = proxy.fired(requests);
             {
                 ownership held = co_await mine.acquire();
                 co_await held.release();
             }
-            co_return one.counters().requests - before;
+            co_return proxy.fired(requests) - before;
         };
         for (int i = 0; i < 3; ++i)
             co_await cycle();
@@ -690,7 +698,8 @@ TEST_CASE("lock: alone, two requests are enough; others are noticed") {
         busy = co_await error_of([&]() -> awaitable<void> { co_await mine.try_acquire(); });
         CHECK(busy == errc::would_block);
         co_await held.release();
-    });
+    };
+    with_two(body, proxy.hosts());
 }
 
 TEST_CASE("lock: between two sessions, the one ahead says whose turn it is, and nobody lists") {
