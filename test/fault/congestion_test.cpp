@@ -231,8 +231,7 @@ TEST_CASE("congestion: what a large request has taken is given back") {
 }
 
 TEST_CASE("congestion: a server that never reads again costs what is in flight only") {
-    client_options options = quiet_options("");
-    options.session_timeout = 6s;
+    client_options options = quiet_options("", 15s);
     in_both_ways(options, [](client& zk, stream_proxy& proxy, std::string path) -> awaitable<void> {
         session_status before = zk.status();
         proxy.hold(direction::to_server, true);
@@ -253,7 +252,7 @@ TEST_CASE("congestion: a server that never reads again costs what is in flight o
 }
 
 TEST_CASE("congestion: closing ends although the server reads nothing") {
-    client_options options = quiet_options("");
+    client_options options = quiet_options("", steady_session_timeout);
     options.close_timeout = 300ms;
     in_both_ways(options, [](client& zk, stream_proxy& proxy, std::string path) -> awaitable<void> {
         proxy.hold(direction::to_server, true);

@@ -42,7 +42,7 @@ awaitable<void> enter_in_vain(client& zk,
     rule_id rule = proxy.arm(
         std::move(when),
         applied ? swallow_reply_and_cut().then_refuse() : drop_request_and_cut().then_refuse());
-    auto [ec] = co_await a.enter_for(2s, as_tuple());
+    auto [ec] = co_await a.enter_for(5s, as_tuple());
     CHECK(ec == errc::deadline_exceeded);
     CHECK(proxy.fired(rule) == 1);
     CHECK_FALSE(a.inside());

@@ -20,6 +20,7 @@ inline ensemble_options configurable() {
     ensemble_options options;
     options.member.java_properties = {"zookeeper.skipACL=yes"};
     options.member.config_lines = {"reconfigEnabled=true"};
+    options.sync_limit = 20;
     return options;
 }
 

@@ -45,13 +45,16 @@ awaitable<void> arrive(client& zk, fault_proxy& at) {
 }
 
 template <class Body>
-void with_proxies(Body body, std::chrono::milliseconds limit = 60s) {
+void with_proxies(Body body,
+                  std::chrono::milliseconds limit = 60s,
+                  std::chrono::milliseconds session_timeout = quiet_session_timeout) {
     boost::asio::io_context context;
     proxies both;
     run(
         context,
         [&]() -> awaitable<void> {
-            client zk = co_await connected_client(quiet_options(rooted(both.a.hosts())));
+            client zk =
+                co_await connected_client(quiet_options(rooted(both.a.hosts()), session_timeout));
             co_await body(zk, both);
             co_await zk.close(as_tuple());
         },
@@ -380,7 +383,7 @@ TEST_CASE("set_hosts: closed, destroyed or cut off at each stage of a move") {
     for (end how : {end::close, end::destroy, end::lose}) {
         for (int stage = 0; stage < 4; ++stage) {
             INFO(static_cast<int>(how) << ", " << stage);
-            with_proxies([&](client& zk, proxies& both) -> awaitable<void> {
+            auto body = [&](client& zk, proxies& both) -> awaitable<void> {
                 // While a response is owed, the client does not leave.
                 outcome<node_data> read;
                 if (stage == 2) {
@@ -407,7 +410,8 @@ TEST_CASE("set_hosts: closed, destroyed or cut off at each stage of a move") {
                 both.a.black_hole(false);
                 co_await arrive(zk, both.b);
                 CHECK(zk.generation() == 1);
-            });
+            };
+            with_proxies(body, 60s, 12s);
         }
     }
 }
@@ -473,7 +477,7 @@ TEST_CASE("set_hosts: of a hundred clients only those move that have to, and the
             std::vector<client> clients;
             std::vector<std::int64_t> ids;
             for (int i = 0; i < 100; ++i) {
-                client zk = co_await connected_client(quiet_options(rooted(old_list)));
+                client zk = co_await connected_client(quiet_options(rooted(old_list), 12s));
                 ids.push_back(zk.session_id());
                 clients.push_back(std::move(zk));
             }

@@ -199,7 +199,7 @@ TEST_CASE("lock: the connection and the session end in the same turn") {
         error_code ec = co_await release_during(s, stall);
         CHECK(ec == zk_errc::session_expired);
     };
-    play(body, shared_server(), 600ms);
+    play(body, shared_server(), 4'000ms);
 }
 
 TEST_CASE("lock: the session of the predecessor expires") {

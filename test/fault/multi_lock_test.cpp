@@ -49,14 +49,14 @@ TEST_CASE("multi_lock: the deadline passes while there is no connection") {
     boost::asio::io_context context;
     fault_proxy proxy(shared_server().port());
     run(context, [&]() -> awaitable<void> {
-        client zk = co_await connect_to(proxy.hosts(), 4'000ms);
+        client zk = co_await connect_to(proxy.hosts(), steady_session);
         client other = co_await connect_to(shared_server().hosts(), steady_session);
         std::string folder = fresh_path();
         shared_lock theirs(other, third(folder));
         ownership blocker = co_await theirs.acquire_read();
         multi_lock m = three_of(zk, folder);
         pending_result<multi_ownership> asked;
-        m.acquire_for(1'500ms, asked.handler());
+        m.acquire_for(5s, asked.handler());
         co_await eventually_async([&] { return observer().children(third(folder)).size() == 2; });
         proxy.black_hole(true);
         CHECK(co_await finished(asked) == errc::deadline_exceeded);

@@ -54,7 +54,8 @@ TEST_CASE("reconfiguration: followed, also by a client with a chroot, which keep
     run(
         context,
         [&]() -> awaitable<void> {
-            client hand = co_await connected_client(quiet_options(all.hosts()));
+            client hand =
+                co_await connected_client(quiet_options(all.hosts(), steady_session_timeout));
             co_await hand.create("/app");
             co_await hand.sync();
             node_data configuration = co_await hand.config();

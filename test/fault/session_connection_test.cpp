@@ -93,7 +93,7 @@ TEST_CASE("connect: a call made while another one waits has its own time") {
         [&]() -> awaitable<void> {
             client_options options = quiet_options(proxy.hosts());
             options.session_timeout = 60s;
-            options.connect_timeout = 3s;
+            options.connect_timeout = 8s;
             client zk = co_await connected_client(options);
             proxy.set_acceptance(acceptance::not_listening);
             proxy.cut();
@@ -101,7 +101,7 @@ TEST_CASE("connect: a call made while another one waits has its own time") {
             outcome<> first;
             outcome<> second;
             zk.connect(first.handler());
-            boost::asio::steady_timer gap(zk.get_executor(), 2s);
+            boost::asio::steady_timer gap(zk.get_executor(), 6s);
             co_await gap.async_wait(use_awaitable);
             zk.connect(second.handler());
             error_code ec = co_await first.wait();
@@ -191,7 +191,7 @@ TEST_CASE("black hole shorter than the timeout: suspended, then connected, the s
 TEST_CASE(
     "black hole longer than the timeout: lost without the server's word, then a new session") {
     client_options options = quiet_options("");
-    options.session_timeout = 4000ms;
+    options.session_timeout = 12s;
     with_proxy(
         [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
             co_await zk.create(path + "/e", "", ephemeral());

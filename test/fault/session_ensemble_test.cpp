@@ -148,7 +148,8 @@ TEST_CASE("ensemble: its configuration, read, watched and changed") {
     run(
         context,
         [&]() -> awaitable<void> {
-            client zk = co_await connected_client(quiet_options(all.hosts()));
+            client zk =
+                co_await connected_client(quiet_options(all.hosts(), steady_session_timeout));
             watched_data config = co_await zk.watch_config();
             for (const char* member : {"server.1=", "server.2=", "server.3=", "version="}) {
                 CHECK_THAT(config.node.data, Catch::Contains(member));

@@ -196,7 +196,7 @@ TEST_CASE("names: a slow look-up does not keep a session from the addresses that
             co_await reach(zk, session_state::connected);
         }
         CHECK(zk.generation() == 1);
-        CHECK(names().waiters() == 1);
+        co_await eventually_async([] { return names().waiters() == 1; });
         co_await zk.close();
     });
     run_to_idle(context);

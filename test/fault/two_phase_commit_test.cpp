@@ -45,7 +45,7 @@ TEST_CASE("two-phase commit: a site cut off learns the decision that was made wi
         co_await mine2.join();
         rule_id rule = proxy.arm(at_op(op_code::get_data).under(second + "/decision"),
                                  drop_request_and_cut().then_refuse());
-        auto [ec, o] = co_await mine2.vote_for(commit_vote::commit, 2s, as_tuple());
+        auto [ec, o] = co_await mine2.vote_for(commit_vote::commit, 5s, as_tuple());
         CHECK(proxy.fired(rule) == 1);
         CHECK(ec == errc::in_doubt);
         co_await accept_again(proxy, zk);
@@ -69,7 +69,7 @@ TEST_CASE("two-phase commit: a deadline without a connection: in doubt only if a
                 co_await mine.join();
                 // The vote is applied; its answer and the connection are gone.
                 proxy.arm(at_op(op_code::multi), swallow_reply_and_cut().then_refuse());
-                auto [ec, o] = co_await mine.vote_for(commit_vote::commit, 2s, as_tuple());
+                auto [ec, o] = co_await mine.vote_for(commit_vote::commit, 5s, as_tuple());
                 CHECK(ec == errc::in_doubt);
                 CHECK(observer().data(path + "/site-mine") == "commit");
                 outcome_result deciding;
@@ -116,7 +116,7 @@ TEST_CASE("two-phase commit: a vote that was lost may be given again, but not an
             commit_site mine(zk, path, "mine");
             co_await mine.join();
             proxy.arm(at_op(op_code::multi), drop_request_and_cut().then_refuse());
-            auto [ec, o] = co_await mine.vote_for(commit_vote::commit, 200ms, as_tuple());
+            auto [ec, o] = co_await mine.vote_for(commit_vote::commit, 2s, as_tuple());
             CHECK(ec == errc::in_doubt);
             std::tie(ec, o) = co_await mine.vote(commit_vote::abort, as_tuple());
             CHECK(ec == errc::busy);
@@ -163,7 +163,9 @@ TEST_CASE("two-phase commit: a vote that nobody waits for any more is not given 
                 CHECK(!co_await finished(other_votes));
                 CHECK(again.value().committed);
                 co_await clean.close();
-            });
+            },
+            run_limit,
+            steady_session);
     }
 }
 
@@ -201,29 +203,33 @@ TEST_CASE("two-phase commit: a vote that was not sent may be changed") {
 }
 
 TEST_CASE("two-phase commit: a site whose join was undone has not died") {
-    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
-        client clean = co_await one_more_client();
-        commit_coordinator c(clean, path, with_form(commit_form::coordinator));
-        co_await c.begin(alone, "");
-        outcome_result deciding;
-        c.decide(deciding.handler());
-        commit_site mine(zk, path, "mine");
-        const rule_id joining = proxy.arm(at_op(op_code::multi), hold_reply());
-        auto [ec, transaction] = co_await mine.join_for(200ms, as_tuple());
-        CHECK(ec == errc::deadline_exceeded);
-        CHECK(observer().exists(path + "/site-mine"));
-        co_await settle(clean);  // the decider has seen it
-        proxy.release(joining);
-        co_await eventually_async([&] { return !observer().exists(path + "/site-mine"); });
-        co_await settle(clean);
-        CHECK_FALSE(deciding.done());
-        co_await mine.join();
-        commit_outcome o = co_await mine.vote(commit_vote::commit);
-        CHECK(o.committed);
-        CHECK(!co_await finished(deciding));
-        CHECK(deciding.value().committed);
-        co_await clean.close();
-    });
+    with_proxy(
+        [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            client clean = co_await one_more_client();
+            commit_coordinator c(clean, path, with_form(commit_form::coordinator));
+            co_await c.begin(alone, "");
+            outcome_result deciding;
+            c.decide(deciding.handler());
+            commit_site mine(zk, path, "mine");
+            const rule_id joining = proxy.arm(at_op(op_code::multi), hold_reply());
+            pending_result<commit_transaction> join;
+            mine.join_for(5s, join.handler());
+            co_await eventually_async([&] { return observer().exists(path + "/site-mine"); });
+            CHECK(co_await finished(join) == errc::deadline_exceeded);
+            co_await settle(clean);  // the decider has seen it
+            proxy.release(joining);
+            co_await eventually_async([&] { return !observer().exists(path + "/site-mine"); });
+            co_await settle(clean);
+            CHECK_FALSE(deciding.done());
+            co_await mine.join();
+            commit_outcome o = co_await mine.vote(commit_vote::commit);
+            CHECK(o.committed);
+            CHECK(!co_await finished(deciding));
+            CHECK(deciding.value().committed);
+            co_await clean.close();
+        },
+        run_limit,
+        steady_session);
 }
 
 TEST_CASE("two-phase commit: whatever happens to the second look for a site that has gone") {

@@ -704,16 +704,15 @@ TEST_CASE("cache: a change does not wait for a copy that cannot catch up") {
         // The response to the change arrives, and nothing after it: the cache cannot read.
         std::uint64_t responses = 0;
         auto lame = [&](auto change) {
-            auto rule = proxy.arm(at_request(proxy.requests() + 2), hold_request());
+            auto rule = proxy.arm(at_op(op_code::get_data).under(path), hold_request());
             responses = zk.counters().answers;
             zk.set(path, "new", any_version, change);
             return rule;
         };
         // The cache is notified, and reads, before the response has arrived.
         auto is_lame = [&](auto rule) {
-            return [&, rule] {
-                return proxy.fired(rule) == 1 && zk.counters().answers == responses + 1;
-            };
+            return
+                [&, rule] { return proxy.fired(rule) == 1 && zk.counters().answers > responses; };
         };
         pending_result<corozk::stat> cancelled;
         auto rule = lame(cancelled.handler());
@@ -756,7 +755,7 @@ TEST_CASE("cache: a call ends at its deadline where a copy cannot catch up") {
         lock exclusive(zk, path);
         // What the cache reads after the contender's node was made is held up.
         auto rule = proxy.arm(at_op(op_code::get_data), hold_request());
-        auto [ec, held] = co_await exclusive.acquire_for(2s, as_tuple());
+        auto [ec, held] = co_await exclusive.acquire_for(5s, as_tuple());
         CHECK_FALSE(ec);
         CHECK(held.valid());
         CHECK(proxy.fired(rule) == 1);

@@ -438,10 +438,10 @@ TEST_CASE("connect: before the first session, too, each call has its own time") 
     proxy.set_acceptance(acceptance::not_listening);
     run(context, [&]() -> awaitable<void> {
         auto executor = co_await boost::asio::this_coro::executor;
-        client zk(executor, hasty_options(rooted(proxy.hosts()), ample));
+        client zk(executor, hasty_options(rooted(proxy.hosts()), 8s));
         outcome<> first, second;
         zk.connect(first.handler());
-        boost::asio::steady_timer later(executor, ample / 2);
+        boost::asio::steady_timer later(executor, 6s);
         co_await later.async_wait(boost::asio::use_awaitable);
         zk.connect(second.handler());
         SECTION("the first one ends at its time") {
@@ -452,7 +452,7 @@ TEST_CASE("connect: before the first session, too, each call has its own time") 
             first.cancel(cancellation_type::terminal);
             error_code ec = co_await first.wait();
             CHECK(ec == boost::asio::error::operation_aborted);
-            later.expires_after(ample / 2 + 50ms);  // as long as it would have had
+            later.expires_after(2s + 50ms);  // as long as it would have had
             co_await later.async_wait(boost::asio::use_awaitable);
         }
         CHECK_FALSE(second.done());
@@ -465,9 +465,10 @@ TEST_CASE("connect: before the first session, too, each call has its own time") 
 }
 
 TEST_CASE("connect: who has had a session goes on, however a later call ends") {
-    client_options options = hasty_options("", ample);
+    constexpr std::chrono::seconds time_for_each{5};
+    client_options options = hasty_options("", time_for_each);
     // While it is suspended one call takes its time and fails, and the next one finds the session alive.
-    options.session_timeout = 2 * ample + 2s;
+    options.session_timeout = 2 * time_for_each + 2s;
     with_proxy(
         [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
             for (session_state without : {session_state::suspended, session_state::lost}) {

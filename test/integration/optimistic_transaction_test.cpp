@@ -421,7 +421,7 @@ TEST_CASE("optimistic transaction: deadlines") {
 
         // While the response is awaited: unknown.
         auto rule = proxy.arm(at_op(wire::multi), hold_reply());
-        late = co_await error_of(t.run_for(milliseconds(2'000), body));
+        late = co_await error_of(t.run_for(milliseconds(5'000), body));
         CHECK(late == zk_errc::connection_loss);
         CHECK(proxy.fired(rule) == 1);
         proxy.release(rule);

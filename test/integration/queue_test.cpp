@@ -518,7 +518,7 @@ TEST_CASE("queue: an item may have the name of one that was acknowledged") {
         queue q(zk, path + "/q");
         for (const char* data : {"a", "b"}) {
             co_await q.put(data);
-            queue_claim claim = co_await q.consume_until(steady_clock::now() + 2s);
+            queue_claim claim = co_await q.consume_until(steady_clock::now() + 20s);
             CHECK(claim.data() == data);
             CHECK(claim.name() == "queue-0000000000");
             co_await claim.acknowledge();
