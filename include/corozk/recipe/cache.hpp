@@ -2,7 +2,7 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/detail/recipe_object.hpp>
+#include <corozk/detail/recipe/recipe_object.hpp>
 #include <corozk/node_map.hpp>
 
 #include <chrono>

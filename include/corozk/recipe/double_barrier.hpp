@@ -3,7 +3,7 @@
 
 #include <corozk/client.hpp>
 #include <corozk/compatibility.hpp>
-#include <corozk/detail/recipe_object.hpp>
+#include <corozk/detail/recipe/recipe_object.hpp>
 #include <corozk/time_limit.hpp>
 
 #include <cstdint>

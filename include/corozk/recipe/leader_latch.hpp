@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <corozk/detail/recipe_object.hpp>
+#include <corozk/detail/recipe/recipe_object.hpp>
 #include <corozk/recipe/election.hpp>
 #include <corozk/time_limit.hpp>
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/detail/acquisition.hpp>
-#include <corozk/detail/run_owned.hpp>
+#include <corozk/detail/recipe/acquisition.hpp>
+#include <corozk/detail/recipe/run_owned.hpp>
 #include <corozk/recipe/multi_ownership.hpp>
 #include <corozk/time_limit.hpp>
 

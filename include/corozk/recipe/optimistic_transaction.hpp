@@ -3,8 +3,8 @@
 
 #include <corozk/client.hpp>
 #include <corozk/detail/open_to_cancellation.hpp>
-#include <corozk/detail/recipe_object.hpp>
-#include <corozk/detail/run_owned.hpp>
+#include <corozk/detail/recipe/recipe_object.hpp>
+#include <corozk/detail/recipe/run_owned.hpp>
 #include <corozk/time_limit.hpp>
 
 #include <boost/asio/steady_timer.hpp>

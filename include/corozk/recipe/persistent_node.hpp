@@ -2,7 +2,7 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/detail/recipe_object.hpp>
+#include <corozk/detail/recipe/recipe_object.hpp>
 #include <corozk/error.hpp>
 #include <corozk/time_limit.hpp>
 #include <corozk/types.hpp>

@@ -3,8 +3,8 @@
 
 #include <corozk/client.hpp>
 #include <corozk/compatibility.hpp>
-#include <corozk/detail/queue_order.hpp>
-#include <corozk/detail/recipe_object.hpp>
+#include <corozk/detail/recipe/queue_order.hpp>
+#include <corozk/detail/recipe/recipe_object.hpp>
 #include <corozk/time_limit.hpp>
 #include <corozk/transaction.hpp>
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/detail/contention_recipe.hpp>
-#include <corozk/detail/run_owned.hpp>
+#include <corozk/detail/recipe/contention_recipe.hpp>
+#include <corozk/detail/recipe/run_owned.hpp>
 
 #include <cstdint>
 #include <string>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/detail/recipe_object.hpp>
+#include <corozk/detail/recipe/recipe_object.hpp>
 #include <corozk/recipe/two_phase_commit_types.hpp>
 #include <corozk/time_limit.hpp>
 

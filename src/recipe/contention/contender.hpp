@@ -6,7 +6,7 @@
 #include "recipe/contention/contention_node.hpp"
 #include "recipe/contention/contention_settings.hpp"
 #include "recipe/contention/owned.hpp"
-#include <corozk/detail/acquisition.hpp>
+#include <corozk/detail/recipe/acquisition.hpp>
 #include <corozk/ownership.hpp>
 
 #include <cstdint>

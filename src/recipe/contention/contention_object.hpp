@@ -5,7 +5,7 @@
 #include "driver/user_call.hpp"
 #include "recipe/contention/contention_queue.hpp"
 #include "recipe/contention/inspection.hpp"
-#include <corozk/detail/contention_recipe.hpp>
+#include <corozk/detail/recipe/contention_recipe.hpp>
 
 #include <memory>
 #include <string>

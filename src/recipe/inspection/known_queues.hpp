@@ -3,8 +3,7 @@
 
 #include "driver/task.hpp"
 #include "recipe/toolkit/inner_call.hpp"
-#include <corozk/client.hpp>
-#include <corozk/detail/contention_recipe.hpp>
+#include <corozk/detail/recipe/contention_recipe.hpp>
 
 #include <memory>
 #include <string>

@@ -17,7 +17,6 @@
 
 namespace corozk::detail {
 
-class session_view;
 struct claim_attempt;
 
 /// The consumers' side of a queue: one driver for all calls of an object.

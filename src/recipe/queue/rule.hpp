@@ -2,7 +2,7 @@
 #pragma once
 
 #include <corozk/compatibility.hpp>
-#include <corozk/detail/queue_order.hpp>
+#include <corozk/detail/recipe/queue_order.hpp>
 #include <corozk/types.hpp>
 
 #include <cstdint>

@@ -3,8 +3,8 @@
 
 #include <corozk/client.hpp>
 #include <corozk/contender_info.hpp>
-#include <corozk/detail/acquisition.hpp>
-#include <corozk/detail/recipe_object.hpp>
+#include <corozk/detail/recipe/acquisition.hpp>
+#include <corozk/detail/recipe/recipe_object.hpp>
 #include <corozk/ownership.hpp>
 #include <corozk/time_limit.hpp>
 
