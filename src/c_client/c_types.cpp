@@ -31,20 +31,6 @@ int to_c_mode(create_mode mode) noexcept {
     return modes[static_cast<std::size_t>(mode)];
 }
 
-handle_state to_handle_state(int s) noexcept {
-    if (s == ZOO_CONNECTED_STATE)
-        return handle_state::connected;
-    if (s == ZOO_READONLY_STATE)
-        return handle_state::read_only;
-    if (s == ZOO_CONNECTING_STATE)
-        return handle_state::connecting;
-    if (s == ZOO_ASSOCIATING_STATE)
-        return handle_state::associating;
-    if (s == ZOO_EXPIRED_SESSION_STATE)
-        return handle_state::expired;
-    return handle_state::disconnected;
-}
-
 watch_event_type to_event_type(int type) noexcept {
     if (type == ZOO_CREATED_EVENT)
         return watch_event_type::created;

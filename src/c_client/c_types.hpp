@@ -2,7 +2,6 @@
 // Conversions from and to the numbers of ZooKeeper's protocol, as the C client defines them.
 #pragma once
 
-#include "c_client/handle.hpp"
 #include <corozk/error.hpp>
 #include <corozk/types.hpp>
 #include <corozk/watch_types.hpp>
@@ -17,7 +16,6 @@ error_code to_error(int rc) noexcept;
 error_code to_answer_error(int rc) noexcept;
 
 int to_c_mode(create_mode mode) noexcept;
-handle_state to_handle_state(int s) noexcept;
 watch_event_type to_event_type(int type) noexcept;
 
 }  // namespace corozk::detail

@@ -55,6 +55,20 @@ void leave_random_alone() {
     std::call_once(once, [] { zoo_deterministic_conn_order(1); });
 }
 
+handle_state to_handle_state(int s) noexcept {
+    if (s == ZOO_CONNECTED_STATE)
+        return handle_state::connected;
+    if (s == ZOO_READONLY_STATE)
+        return handle_state::read_only;
+    if (s == ZOO_CONNECTING_STATE)
+        return handle_state::connecting;
+    if (s == ZOO_ASSOCIATING_STATE)
+        return handle_state::associating;
+    if (s == ZOO_EXPIRED_SESSION_STATE)
+        return handle_state::expired;
+    return handle_state::disconnected;
+}
+
 /// The message contains its level: "2026-01-01 00:00:00,000:1(0x7f):ZOO_ERROR@function@123: text".
 void on_log(const char* message) {
     if (!current_log || !*current_log || !message)

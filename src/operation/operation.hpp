@@ -183,6 +183,12 @@ public:
     bool owed = false;       ///< sent even while closing, in response to an earlier response
     bool heartbeat = false;  ///< nobody waits for its response, and its loss is none
 
+    /// Makes its paths absolute. The root must outlive it.
+    void enter(const path_root& its_root);
+
+    /// Makes its paths, and those of its result, relative again.
+    void leave_root();
+
     /// The session to be used (`session_status::generation`); 0 means any. Fails with
     /// `session_expired` in a later session.
     std::uint64_t generation = 0;

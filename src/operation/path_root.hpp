@@ -7,8 +7,6 @@
 
 namespace corozk::detail {
 
-class operation;
-
 /// A znode that stands for "/": the paths of its users are relative to it.
 class path_root {
 public:
@@ -29,12 +27,6 @@ public:
             return "/";
         return rest.front() == '/' ? rest : path;
     }
-
-    /// Makes the paths of a request absolute. The root must outlive it.
-    void enter(operation& op) const;
-
-    /// Makes the paths of the request and of its result relative again.
-    static void leave(operation& op);
 
 private:
     std::string prefix_;

@@ -31,13 +31,13 @@ public:
 
     // port
     void start(operation& op) noexcept override {
-        root_.enter(op);
+        op.enter(root_);
         whole_.start(op);
     }
     bool withdraw(operation& op) noexcept override {
         const bool withdrawn = whole_.withdraw(op);
         if (withdrawn)
-            path_root::leave(op);
+            op.leave_root();
         return withdrawn;
     }
     void defer(deferred& d) noexcept override { whole_.defer(d); }

@@ -157,7 +157,7 @@ void session::dispatch_answer(operation& op) {
     if (sent && changes_state(op.code) && (!op.error || is_outcome_unknown(op.error)))
         note_change(op);
     op.state = operation::progress::done;
-    path_root::leave(op);
+    op.leave_root();
     op.finished();
     // Watches that were armed before were dropped at the end of the session or the start of
     // closing.

@@ -3,6 +3,7 @@
 
 #include "driver/cancellable.hpp"
 #include "operation/path.hpp"
+#include "recipe/contention/breaking.hpp"
 #include "recipe/contention/release_request.hpp"
 
 namespace corozk::detail {

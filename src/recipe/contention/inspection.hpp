@@ -2,7 +2,6 @@
 #pragma once
 
 #include "driver/request.hpp"
-#include "driver/user_call.hpp"
 #include "recipe/contention/contention_settings.hpp"
 #include "recipe/toolkit/node_view.hpp"
 #include <corozk/contender_info.hpp>
@@ -28,12 +27,5 @@ task<error_code> survey(port& p,
                         const contention_settings& settings,
                         const std::vector<std::string>& kinds,
                         contention_survey& found);
-
-/// Deletes a contender's node, and then its record.
-/// @return `no_node` if neither exists
-task<error_code> erase_contender(port& p, const contention_settings& settings, std::string path);
-
-/// Deletes a contender's node, regardless of its owner.
-task<> break_contender(port& p, contention_settings settings, std::string path, user_call<> call);
 
 }  // namespace corozk::detail

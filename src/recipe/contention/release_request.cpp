@@ -5,7 +5,7 @@
 #include "driver/request.hpp"
 #include "driver/signal.hpp"
 #include "operation/path.hpp"
-#include "recipe/contention/inspection.hpp"
+#include "recipe/contention/breaking.hpp"
 #include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/retry.hpp"
 #include "recipe/toolkit/update_node.hpp"

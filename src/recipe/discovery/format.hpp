@@ -5,7 +5,6 @@
 #include <corozk/node_map.hpp>
 #include <corozk/recipe/service_types.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -31,9 +30,6 @@ namespace corozk::detail {
 //     change. It ends nothing. Data is parsed up to a size and a depth.
 //   * An instance is known by its service and its node's name, not by the name and the id in its data:
 //     two whose data has the same id are two, and what is done to one that was found concerns its node.
-
-/// What a server accepts by default.
-inline constexpr std::size_t largest_instance = 1024 * 1024;
 
 /// The data of an instance's node; nothing if it cannot be written: a payload that is not JSON, a text
 /// that is not UTF-8, a template with unpaired braces.

@@ -7,6 +7,7 @@
 #include <boost/json/value.hpp>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -14,6 +15,9 @@
 #include <string_view>
 
 namespace corozk::detail {
+
+/// What a server accepts by default.
+inline constexpr std::size_t largest_instance = 1024 * 1024;
 
 inline bool parse_json(std::string_view text, boost::json::value& value) {
     boost::system::error_code ec;

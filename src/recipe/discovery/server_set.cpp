@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/discovery/server_set.hpp"
 
-#include "recipe/discovery/format.hpp"
 #include "recipe/discovery/json_fields.hpp"
 
 #include <boost/json/object.hpp>

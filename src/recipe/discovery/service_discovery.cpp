@@ -5,6 +5,7 @@
 #include "operation/path.hpp"
 #include "recipe/discovery/followed_service.hpp"
 #include "recipe/discovery/format.hpp"
+#include "recipe/discovery/json_fields.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/kept_nodes.hpp"

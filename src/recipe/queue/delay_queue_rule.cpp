@@ -2,7 +2,6 @@
 #include "recipe/queue/delay_queue_rule.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace corozk::detail {
 
@@ -12,21 +11,6 @@ using std::chrono::milliseconds;
 using std::chrono::system_clock;
 
 }  // namespace
-
-std::string due_text(std::int64_t due) {
-    std::string digits = std::to_string(due);
-    return std::string(due_width - std::min(due_width, digits.size()), '0') + digits;
-}
-
-std::optional<std::int64_t> parse_due(std::string_view text) noexcept {
-    bool digits_only =
-        std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (text.size() != due_width || !digits_only)
-        return std::nullopt;
-    std::int64_t due = 0;
-    std::from_chars(text.data(), text.data() + text.size(), due);
-    return due;
-}
 
 std::int64_t due_at(const due_time& when, system_clock::time_point now) noexcept {
     std::int64_t due = when.milliseconds();

@@ -8,8 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
 
 namespace corozk::detail {
 
@@ -35,17 +33,8 @@ namespace corozk::detail {
 //  7. A crash has the same effects as in any queue: a put leaves the item or nothing, a take the
 //     item or nothing, a consumer a claim that ends with its session. The timer is local.
 
-/// The digits of a due time in an item's name: enough until 2286.
-constexpr std::size_t due_width = 13;
-constexpr std::int64_t latest_due = 9'999'999'999'999;
-
 /// A clock's jump ahead is detected within this time.
 constexpr std::chrono::milliseconds clock_check_interval{1'000};
-
-/// The representation of a due time in an item's name; ms since 1970, 0 to `latest_due`.
-std::string due_text(std::int64_t due);
-
-std::optional<std::int64_t> parse_due(std::string_view text) noexcept;
 
 /// The rank of a due time; 0 to `latest_due`.
 std::int64_t due_at(const due_time& when, std::chrono::system_clock::time_point now) noexcept;

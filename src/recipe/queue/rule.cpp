@@ -3,9 +3,9 @@
 
 #include "operation/read_number.hpp"
 #include "recipe/contention/node_name.hpp"
-#include "recipe/queue/delay_queue_rule.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 namespace corozk::detail {
 
@@ -50,6 +50,21 @@ std::optional<queue_key> parse_prioritized(std::string_view text) noexcept {
 }
 
 }  // namespace
+
+std::string due_text(std::int64_t due) {
+    std::string digits = std::to_string(due);
+    return std::string(due_width - std::min(due_width, digits.size()), '0') + digits;
+}
+
+std::optional<std::int64_t> parse_due(std::string_view text) noexcept {
+    bool digits_only =
+        std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (text.size() != due_width || !digits_only)
+        return std::nullopt;
+    std::int64_t due = 0;
+    std::from_chars(text.data(), text.data() + text.size(), due);
+    return due;
+}
 
 bool queue_names::exist() const noexcept {
     switch (format_) {

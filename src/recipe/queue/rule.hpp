@@ -5,6 +5,7 @@
 #include <corozk/detail/recipe/queue_order.hpp>
 #include <corozk/types.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -55,6 +56,15 @@ struct queue_key {
 
     friend bool operator==(const queue_key&, const queue_key&) = default;
 };
+
+/// The digits of a due time in an item's name: enough until 2286.
+constexpr std::size_t due_width = 13;
+constexpr std::int64_t latest_due = 9'999'999'999'999;
+
+/// The representation of a due time in an item's name; ms since 1970, 0 to `latest_due`.
+std::string due_text(std::int64_t due);
+
+std::optional<std::int64_t> parse_due(std::string_view text) noexcept;
 
 /// The names of a queue's items.
 class queue_names {
