@@ -14,7 +14,6 @@
 #include <chrono>
 #include <cstdint>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -6,7 +6,6 @@
 #include <boost/json/object.hpp>
 
 #include <string>
-#include <vector>
 
 namespace corozk::program {
 

@@ -10,7 +10,6 @@
 #include <boost/asio/ip/address.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <iterator>
 #include <utility>
 

@@ -7,7 +7,6 @@
 #include "wire/jute.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 namespace corozk::detail {

@@ -6,7 +6,6 @@
 #include <corozk/detail/recipe/recipe_object.hpp>
 #include <corozk/time_limit.hpp>
 
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>

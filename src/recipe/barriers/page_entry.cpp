@@ -8,8 +8,6 @@
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/retry.hpp"
 
-#include <utility>
-
 namespace corozk::detail {
 
 task<error_code> page_entry::come_in(const waiting_call<>& call, bool& again) {

@@ -7,7 +7,6 @@
 #include "operation/path.hpp"
 #include "recipe/cache/map_bin.hpp"
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 

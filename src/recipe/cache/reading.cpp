@@ -6,7 +6,6 @@
 #include "recipe/cache/cache_core.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace corozk::detail {

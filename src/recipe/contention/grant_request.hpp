@@ -6,7 +6,6 @@
 #include "recipe/toolkit/retry.hpp"
 
 #include <memory>
-#include <string>
 #include <utility>
 
 namespace corozk::detail {

@@ -6,7 +6,6 @@
 #include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/retry.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace corozk::detail {

@@ -8,7 +8,6 @@
 #include <corozk/ownership.hpp>
 #include <corozk/time_limit.hpp>
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
