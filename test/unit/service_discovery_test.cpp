@@ -2,6 +2,7 @@
 // The format of service discovery, strategies, and which instances are set aside.
 #include "node_map/node_map_editor.hpp"
 #include "recipe/discovery/format.hpp"
+#include "recipe/discovery/json_fields.hpp"
 #include "recipe/discovery/selection.hpp"
 #include "recipe/discovery/server_set.hpp"
 
