@@ -126,8 +126,7 @@ task<> set_driver(std::shared_ptr<barrier_impl> self, any_handler<void(error_cod
             }
             call.complete(ec, ours && !ec);
         } else {
-            const bool again = co_await again_with_quorum(p, attempts, ec);
-            if (!again)
+            if (!co_await again_with_quorum(p, attempts, ec))
                 call.complete(ec == zk_errc::node_exists ? error_code() : ec, !ec);
         }
     }

@@ -127,8 +127,7 @@ task<bool> barrier_room::decide_waiting(const std::optional<barrier_view>& view,
             list_next_ = true;
             co_return true;
         }
-        bool again = co_await watch_own();
-        co_return again;
+        co_return co_await watch_own();
     }
     barrier_view counted = *view;
     std::set<std::int32_t> going = own_going();
@@ -149,8 +148,7 @@ task<bool> barrier_room::decide_waiting(const std::optional<barrier_view>& view,
     if (!view->inside.empty() && target_.empty()) {
         target_ = join_path(parent_, view->inside.front().name);
     }
-    bool again = co_await watch_own();
-    co_return again;
+    co_return co_await watch_own();
 }
 
 /// All whose numbers count are there already, and they are too few.

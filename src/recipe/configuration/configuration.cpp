@@ -37,8 +37,7 @@ task<error_code> configuration_writer::write(std::string data, const pending_cal
         // An older state may look as if the attempt had been applied, or had not.
         error_code ec = co_await behind_sync(port_, get, doubtful);
         retry reading = attempts;  // it leaves no doubt
-        const bool repeat = co_await again_with_quorum(port_, reading, ec);
-        if (repeat)
+        if (co_await again_with_quorum(port_, reading, ec))
             continue;
         if (ec && ec != zk_errc::no_node)
             co_return doubtful ? make_error_code(zk_errc::connection_loss) : ec;

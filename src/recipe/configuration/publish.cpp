@@ -242,8 +242,7 @@ task<error_code> configuration_core::published_as(std::string guid) {
     for (;;) {
         request ready(port_, op_code::get, at(ready_name));
         error_code ec = co_await behind_sync(port_, ready);
-        const bool again = co_await again_until_done(port_, attempts, ec);
-        if (again)
+        if (co_await again_until_done(port_, attempts, ec))
             continue;
         if (!ec && ready.answer == guid)
             co_return ec;
@@ -342,8 +341,7 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
             // It names this version, or never did, or has been changed since.
             request get(port_, op_code::get, at("current"));
             error_code get_ec = co_await behind_sync(port_, get);
-            const bool look_again = co_await again_until_done(port_, reading, get_ec);
-            if (look_again)
+            if (co_await again_until_done(port_, reading, get_ec))
                 continue;
             if (!get_ec && get.answer == name)
                 break;

@@ -13,8 +13,7 @@ task<error_code> erase_contender(port& p, const contention_settings& settings, s
     const std::string& suffix = settings.record_suffix;
     if (suffix.empty()) {
         request erase(p, op_code::erase, std::move(path));
-        error_code ec = co_await erase;
-        co_return ec;
+        co_return co_await erase;
     }
     // In this order, as no record is created without the contender's node.
     if (path.ends_with(suffix))

@@ -31,8 +31,7 @@ task<error_code> contention_queue::exchange_node(contender_ptr c,
         request old(port_, op_code::get, old_path, c->session);
         error_code ec = co_await old;
         retry reading = attempts;  // it leaves no doubt
-        const bool read_again = co_await again_with_quorum(port_, reading, ec);
-        if (read_again)
+        if (co_await again_with_quorum(port_, reading, ec))
             continue;
         if (!ec) {
             c->inspect(old);

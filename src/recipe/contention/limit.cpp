@@ -74,8 +74,7 @@ task<error_code> change_limit(port& p, const contention_settings& settings, std:
         ec = co_await ensure_path(p, settings.parent, settings.entries, settings.parent_mode);
         if (!ec)
             continue;
-        const bool again = co_await again_with_quorum(p, attempts, ec);
-        if (!again)
+        if (!co_await again_with_quorum(p, attempts, ec))
             co_return ec;
     }
 }

@@ -102,8 +102,7 @@ task<> insist_on_release(port& p,
         erasing = erasing || timer.rang();
         if (erasing) {
             ec = co_await erase_contender(p, settings, path);
-            const bool again = co_await again_with_quorum(p, removal, ec);
-            if (!again)
+            if (!co_await again_with_quorum(p, removal, ec))
                 break;
             ec = error_code();
             continue;

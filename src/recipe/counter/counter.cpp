@@ -181,8 +181,7 @@ private:
                 co_return ec;
         }
         if (!reads_only) {
-            const bool waited = co_await waited_for_turn();
-            if (waited)
+            if (co_await waited_for_turn())
                 co_return error_code();
         }
         outcome result = evaluate();
@@ -386,8 +385,7 @@ private:
             // The server of a new session may lag behind the one that applied the update.
             request get(port_, op_code::get, path());
             error_code ec = co_await behind_sync(port_, get);
-            const bool again = co_await again_with_quorum(port_, sending, ec);
-            if (again)
+            if (co_await again_with_quorum(port_, sending, ec))
                 continue;
             base_.reset();
             if (ec || !adopt(get, true))
@@ -417,8 +415,7 @@ private:
                 ec == zk_errc::bad_version || ec == zk_errc::no_node || ec == zk_errc::node_exists;
             if (overtaken)
                 continue;
-            const bool look_again = co_await again_with_quorum(port_, sending, ec);
-            if (!look_again)
+            if (!co_await again_with_quorum(port_, sending, ec))
                 co_return unknown;
         }
     }

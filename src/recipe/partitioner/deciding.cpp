@@ -72,8 +72,7 @@ task<error_code> partitioner_impl::write_decision(std::shared_ptr<owned> term,
         co_await decider_wake_.wait();
     error_code ec = written.error();
     retry attempts(p);
-    const bool again = co_await again_until_done(p, attempts, ec);
-    if (again)
+    if (co_await again_until_done(p, attempts, ec))
         co_return error_code();
     const bool known = !ec || ec == zk_errc::bad_version || ec == zk_errc::no_node;
     // The watch on the decision has fired, or will.

@@ -153,8 +153,7 @@ task<bool> priority_attempt::look() {
     for (std::size_t i = 0; i < children.names.size(); ++i)
         names.push_back(children.names[i]);
     ranked_listing listing = sort_out(names, mine ? mine->sequence : 0);
-    bool settled = co_await decide(listing, parent.record.version);
-    co_return settled;
+    co_return co_await decide(listing, parent.record.version);
 }
 
 /// Before any contender waits for another: all must use the same order.
@@ -193,8 +192,7 @@ task<bool> priority_attempt::decide(const ranked_listing& listing, std::int32_t 
     }
     if (options_.ask_holder_to_release)
         ask_holders(listing, verdict);
-    bool settled = co_await wait_for(listing, verdict);
-    co_return settled;
+    co_return co_await wait_for(listing, verdict);
 }
 
 /// Requests the record.

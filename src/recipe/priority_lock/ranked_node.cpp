@@ -49,8 +49,7 @@ task<error_code> ranked_node::find() {
     request listing(port_, op_code::children, settings_.parent, generation_);
     error_code ec = co_await behind_sync(port_, listing);
     retry attempts(port_, generation_);
-    const bool again = co_await again_until_done(port_, attempts, ec);
-    if (again)
+    if (co_await again_until_done(port_, attempts, ec))
         co_return error_code();
     perhaps_ = false;
     for (std::size_t i = 0; !ec && i < listing.names.size(); ++i) {

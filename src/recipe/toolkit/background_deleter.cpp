@@ -26,8 +26,7 @@ task<error_code> list_all(port& p, std::string parent, std::uint64_t generation,
     for (;;) {
         request listing(p, op_code::children, parent, generation);
         error_code ec = co_await behind_sync(p, listing);
-        const bool again = co_await again_until_done(p, attempts, ec);
-        if (again)
+        if (co_await again_until_done(p, attempts, ec))
             continue;
         names = std::move(listing.names);
         co_return ec;
@@ -41,8 +40,7 @@ task<error_code> delete_reliably(port& p, std::string path, std::uint64_t genera
     for (;;) {
         request erase(p, op_code::erase, path, generation);
         error_code ec = co_await erase;
-        const bool again = co_await again_until_done(p, attempts, ec);
-        if (!again)
+        if (!co_await again_until_done(p, attempts, ec))
             co_return ec == zk_errc::no_node ? error_code() : ec;
     }
 }
@@ -64,8 +62,7 @@ task<error_code> erase_one(port& p, const interest* call, std::string path, bool
         look.owed = !call;
         error_code ec = co_await behind_sync(p, look);
         retry looking = attempts;  // it leaves no doubt
-        const bool look_once_more = co_await again_with_quorum(p, looking, ec);
-        if (look_once_more)
+        if (co_await again_with_quorum(p, looking, ec))
             continue;
         if (ec == zk_errc::no_node) {
             // After a lost response: deleted by this client or another one.
@@ -84,8 +81,7 @@ task<error_code> erase_one(port& p, const interest* call, std::string path, bool
         erase.only_for(call);
         erase.owed = !call;
         ec = co_await erase;
-        const bool again = co_await again_with_quorum(p, attempts, ec);
-        if (again)
+        if (co_await again_with_quorum(p, attempts, ec))
             continue;
         erased = !ec || attempts.doubtful();
         co_return ec == zk_errc::no_node ? error_code() : ec;

@@ -134,8 +134,7 @@ task<exactly_once_outcome> exactly_once::apply(std::vector<transaction::step> st
             applied(outcome, std::move(multi.results));
             co_return outcome;
         }
-        const bool again = co_await again_with_quorum(port_, attempts, ec);
-        if (again)
+        if (co_await again_with_quorum(port_, attempts, ec))
             continue;
         const bool doubtful = attempts.doubtful();
         const std::size_t failed = multi.failed_step();
@@ -228,8 +227,7 @@ task<error_code> exactly_once::withdraw() {
         request erase(port_, op_code::erase, path_);
         erase.version = version_;
         error_code ec = co_await erase;
-        const bool again = co_await again_until_done(port_, attempts, ec);
-        if (again)
+        if (co_await again_until_done(port_, attempts, ec))
             continue;
         if (ec == zk_errc::bad_version) {
             moved_on();

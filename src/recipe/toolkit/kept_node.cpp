@@ -414,8 +414,7 @@ task<bool> kept_node::make(std::uint64_t generation) {
         if (ec && !not_now(attempt, ec))
             refused(ec);
     } else if (ec == zk_errc::node_exists) {
-        bool found = co_await look(generation);
-        co_return found;
+        co_return co_await look(generation);
     } else {
         data_refused(ec, revision);
     }

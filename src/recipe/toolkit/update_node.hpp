@@ -41,8 +41,7 @@ task<error_code> update_node(port& p,
         else
             ec = co_await read_forward(p, read);
         retry reading = attempts;  // it leaves no doubt
-        const bool read_again = co_await again_with_quorum(p, reading, ec);
-        if (read_again)
+        if (co_await again_with_quorum(p, reading, ec))
             continue;
         std::optional<std::string> data;
         if (!ec)
@@ -63,8 +62,7 @@ task<error_code> update_node(port& p,
             doubted = read.record;
         if (ec == zk_errc::bad_version)
             continue;
-        const bool again = co_await again_with_quorum(p, attempts, ec);
-        if (!again)
+        if (!co_await again_with_quorum(p, attempts, ec))
             co_return ec;
     }
 }
@@ -89,8 +87,7 @@ task<error_code> write_node(port& p,
         create.data = data;
         create.entries = entries;
         error_code ec = co_await create_with_parents(p, create);
-        const bool again = co_await again_with_quorum(p, attempts, ec);
-        if (again)
+        if (co_await again_with_quorum(p, attempts, ec))
             continue;
         if (ec == zk_errc::node_exists)
             ec = co_await update_node(p, path, attempts, how, decide);

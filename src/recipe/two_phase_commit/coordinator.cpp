@@ -47,8 +47,7 @@ task<> begin_driver(coordinator_ptr self,
         request create(p, steps, 0, self->path());
         create.only_for(&call.users_call());
         error_code ec = co_await create_with_parents(p, create);
-        const bool again = co_await again_with_quorum(p, attempts, ec);
-        if (again)
+        if (co_await again_with_quorum(p, attempts, ec))
             continue;
         if (ec == zk_errc::node_exists) {
             ec = errc::already_exists;

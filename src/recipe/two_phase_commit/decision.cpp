@@ -130,8 +130,7 @@ task<error_code> write_abort(port& p,
         request create(p, steps, 0, mine.path);
         create.only_for(call);
         error_code ec = co_await create;
-        const bool again = co_await again_with_quorum(p, attempts, ec);
-        if (again)
+        if (co_await again_with_quorum(p, attempts, ec))
             continue;  // if it was written by this client, the next read shows that
         if (!ec) {
             outcome = wish;

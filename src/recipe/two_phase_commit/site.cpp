@@ -329,11 +329,9 @@ task<error_code> vote_steps(commit_site_impl& self,
                    p.alive(self.own.generation);
     if (decides && (!wish || *wish == commit_vote::commit)) {
         vote_tally votes(p, mine, self.header->sites, &self.own, wake);
-        error_code ec = co_await votes.run(call, due, outcome);
-        co_return ec;
+        co_return co_await votes.run(call, due, outcome);
     }
-    error_code ec = co_await await_decision(p, mine, self.own, wake, call, due, outcome);
-    co_return ec;
+    co_return co_await await_decision(p, mine, self.own, wake, call, due, outcome);
 }
 
 task<> vote_driver(site_ptr self,
@@ -392,8 +390,7 @@ task<> finish_driver(site_ptr self, any_handler<void(error_code)> handler) {
         request create(p, steps, 0, self->path());
         create.only_for(&call.users_call());
         error_code ec = co_await create;
-        const bool again = co_await again_with_quorum(p, attempts, ec);
-        if (again)
+        if (co_await again_with_quorum(p, attempts, ec))
             continue;
         // It may have been created, and cleaned up since.
         bool gone = attempts.doubtful() && ec == zk_errc::no_node;
