@@ -715,7 +715,7 @@ public:
 private:
     using impl_ptr = std::shared_ptr<detail::session_view>;
     template <class... Values>
-    using handler_of = detail::any_handler<void(error_code, Values...)>;
+    using handler_of = detail::handler_of<Values...>;
 
     explicit client(impl_ptr impl) noexcept;
 

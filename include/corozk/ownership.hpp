@@ -190,9 +190,6 @@ public:
 
 private:
     using owned_ptr = std::shared_ptr<detail::owned>;
-    template <class... Values>
-    using handler_of = detail::any_handler<void(error_code, Values...)>;
-
     using callee = detail::callee<detail::holder, owned_ptr>;
 
     /// Calls `Start(callee, arguments..., handler)`. Errors mention `operation` and `about`.
@@ -207,13 +204,13 @@ private:
                                        std::forward<Arguments>(arguments)...);
     }
 
-    static void start_wait_lost(const callee&, handler_of<error_code>);
-    static void start_wait_release_requested(const callee&, handler_of<>);
-    static void start_release(const std::shared_ptr<ownership>& held, handler_of<>);
+    static void start_wait_lost(const callee&, detail::handler_of<error_code>);
+    static void start_wait_release_requested(const callee&, detail::handler_of<>);
+    static void start_release(const std::shared_ptr<ownership>& held, detail::handler_of<>);
     static void start_commit(const callee&,
                              transaction steps,
-                             handler_of<std::vector<transaction_result>>);
-    static void start_read(const callee&, std::string path, handler_of<node_data>);
+                             detail::handler_of<std::vector<transaction_result>>);
+    static void start_read(const callee&, std::string path, detail::handler_of<node_data>);
 
     boost::asio::any_io_executor executor_;
     std::shared_ptr<void> keep_alive_;

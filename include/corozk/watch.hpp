@@ -44,8 +44,7 @@ protected:
     }
 
 private:
-    static void start_next(const std::shared_ptr<user_watch>&,
-                           any_handler<void(error_code, watch_event)>);
+    static void start_next(const std::shared_ptr<user_watch>&, handler_of<watch_event>);
 
     std::shared_ptr<user_watch> impl_;
 };

@@ -29,7 +29,7 @@ bool acceptable(const session_ptr& s,
                 std::string_view operation,
                 const std::string& path,
                 const char* path_fault,
-                any_handler<void(error_code, Values...)>& handler) {
+                handler_of<Values...>& handler) {
     if (s && !path_fault)
         return true;
     error_code reason = errc::closed;
@@ -46,7 +46,7 @@ template <class... Values, class Convert, class Fill = decltype(nothing)>
 void start_operation(const session_ptr& s,
                      op_code code,
                      std::string path,
-                     any_handler<void(error_code, Values...)> handler,
+                     handler_of<Values...> handler,
                      Convert convert,
                      Fill fill = {}) {
     auto* op = new user_operation<Convert, Values...>(
@@ -60,7 +60,7 @@ template <class... Values, class... Functions>
 void submit(const session_ptr& s,
             op_code code,
             std::string path,
-            any_handler<void(error_code, Values...)> handler,
+            handler_of<Values...> handler,
             Functions... functions) {
     if (acceptable(s, to_string(code), path, path_problem(path), handler))
         start_operation(s, code, std::move(path), std::move(handler), std::move(functions)...);
@@ -73,7 +73,7 @@ void submit_watching(const session_ptr& s,
                      op_code code,
                      std::string path,
                      watch_kind kind,
-                     any_handler<void(error_code, Result)> handler,
+                     handler_of<Result> handler,
                      Convert convert) {
     if (!acceptable(s, name, path, path_problem(path), handler))
         return;
@@ -118,7 +118,7 @@ constexpr const char* config_path = "/zookeeper/config";
 
 /// A client that is being connected by the static `client::connect`.
 struct connecting {
-    connecting(session_ptr s, any_handler<void(error_code, client)> handler)
+    connecting(session_ptr s, handler_of<client> handler)
         : made(std::move(s)), call(*made, std::move(handler)) {}
 
     session_ptr made;

@@ -17,7 +17,7 @@ public:
     user_operation(const std::shared_ptr<session_view>& s,
                    op_code code_,
                    std::string path_,
-                   any_handler<void(error_code, Values...)> handler,
+                   handler_of<Values...> handler,
                    Convert convert)
         : operation(code_, std::move(path_)),
           session_(*s),

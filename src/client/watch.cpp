@@ -69,7 +69,7 @@ std::string any_watch::path() const {
 }
 
 void any_watch::start_next(const std::shared_ptr<user_watch>& impl,
-                           any_handler<void(error_code, watch_event)> handler) {
+                           handler_of<watch_event> handler) {
     if (impl)
         return impl->next(std::move(handler));
     refuse(executor_of(nullptr), std::move(handler), zk_errc::no_watcher);

@@ -15,7 +15,7 @@ namespace corozk::detail {
 /// The events of a watch that its user has not retrieved yet, and the pending `next`.
 class watch_events {
 public:
-    using handler = any_handler<void(error_code, watch_event)>;
+    using handler = handler_of<watch_event>;
 
     ~watch_events() {
         if (call_ && call_->waiting())

@@ -27,7 +27,7 @@ namespace corozk::detail {
 template <class... Values>
 class bound_result final : public bound_handler {
 public:
-    using handler_type = any_handler<void(error_code, Values...)>;
+    using handler_type = handler_of<Values...>;
 
     static completion make(handler_type handler, error_code ec, Values... values) {
         bound_result* place = memory(handler).allocate(1);
@@ -79,7 +79,7 @@ inline void post_handler(const boost::asio::any_io_executor& executor, completio
 /// are posted through the client's executor, because an erased handler's executor cannot post.
 template <class... Values>
 void immediate_result(const boost::asio::any_io_executor& executor,
-                      any_handler<void(error_code, Values...)> handler,
+                      handler_of<Values...> handler,
                       error_code ec,
                       Values... values) {
 #if BOOST_VERSION >= 108200
@@ -98,9 +98,7 @@ void immediate_result(const boost::asio::any_io_executor& executor,
 /// Completes a call with an error before anything was started for it.
 /// @param owner has the executor; may be empty
 template <class Owner, class... Values>
-void refuse(const Owner& owner,
-            any_handler<void(error_code, Values...)> handler,
-            error_code reason) {
+void refuse(const Owner& owner, handler_of<Values...> handler, error_code reason) {
     immediate_result<Values...>(executor_of(owner), std::move(handler), reason, Values()...);
 }
 

@@ -13,6 +13,7 @@
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/set_hook.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -189,6 +190,11 @@ public:
 
     /// 32 random hexadecimal digits.
     virtual std::string new_guid() = 0;
+
+    /// A random number from 0 to `end` - 1.
+    std::uint32_t random_below(std::uint32_t end) {
+        return static_cast<std::uint32_t>(std::stoul(new_guid().substr(0, 8), nullptr, 16)) % end;
+    }
 
     virtual client_counters& counters() noexcept = 0;
 

@@ -19,7 +19,7 @@ using boost::asio::cancellation_type;
 template <class... Values>
 class user_call final : public unfinished_call {
 public:
-    using handler_type = any_handler<void(error_code, Values...)>;
+    using handler_type = handler_of<Values...>;
 
     user_call() = default;
 

@@ -47,52 +47,42 @@ enum class op_code : std::uint8_t {
     set_watches,
 };
 
-/// The name of the client's operation.
+struct op_kind {
+    std::string_view name;  ///< of the client's operation
+    bool changes_state;     ///< it matters whether it was applied, and how often
+};
+
+/// By `op_code`.
+inline constexpr op_kind op_kinds[] = {
+    {"create", true},
+    {"erase", true},
+    {"set", true},
+    {"get", false},
+    {"exists", false},
+    {"children", false},
+    {"sync", false},
+    {"get_acl", false},
+    {"set_acl", true},
+    {"commit", true},
+    {"add_auth", true},
+    {"config", false},
+    {"reconfigure", true},
+    {"remove_watches", false},
+    {"read_all", false},
+    {"ephemerals", false},
+    {"count_descendants", false},
+    {"who_am_i", false},
+    {"add_watch", false},
+    {"set_watches", false},
+};
+static_assert(std::size(op_kinds) == static_cast<std::size_t>(op_code::set_watches) + 1);
+
 constexpr std::string_view to_string(op_code code) noexcept {
-    constexpr std::string_view names[] = {"create",
-                                          "erase",
-                                          "set",
-                                          "get",
-                                          "exists",
-                                          "children",
-                                          "sync",
-                                          "get_acl",
-                                          "set_acl",
-                                          "commit",
-                                          "add_auth",
-                                          "config",
-                                          "reconfigure",
-                                          "remove_watches",
-                                          "read_all",
-                                          "ephemerals",
-                                          "count_descendants",
-                                          "who_am_i",
-                                          "add_watch",
-                                          "set_watches"};
-    static_assert(std::size(names) == static_cast<std::size_t>(op_code::set_watches) + 1);
-    return names[static_cast<std::size_t>(code)];
+    return op_kinds[static_cast<std::size_t>(code)].name;
 }
 
-/// Whether it matters if the operation was applied, and how often.
 constexpr bool changes_state(op_code code) noexcept {
-    switch (code) {
-        case op_code::get:
-        case op_code::exists:
-        case op_code::children:
-        case op_code::sync:
-        case op_code::get_acl:
-        case op_code::get_config:
-        case op_code::remove_watches:
-        case op_code::read_all:
-        case op_code::ephemerals:
-        case op_code::count_descendants:
-        case op_code::who_am_i:
-        case op_code::add_watch:
-        case op_code::set_watches:
-            return false;
-        default:
-            return true;
-    }
+    return op_kinds[static_cast<std::size_t>(code)].changes_state;
 }
 
 /// Whether a server needs its leader in order to respond.

@@ -92,9 +92,7 @@ public:
     /// Waits for a state with another revision: told to `told`.
     void next(std::uint64_t seen, std::uint64_t& told) {
         cache_states::call_type call;
-        any_handler<void(error_code, tree_state)> handler = [&](auto, auto state) {
-            told = state.revision;
-        };
+        handler_of<tree_state> handler = [&](auto, auto state) { told = state.revision; };
         std::unique_ptr<pending_call<tree_state>> pending =
             std::make_unique<waiting_call<tree_state>>(*core_, std::move(handler), core_->wake());
         call.result = std::move(pending);

@@ -298,7 +298,7 @@ TEST_CASE("double barrier: data of others is reported although the answer to the
     auto room = std::make_shared<barrier_room>(p, "/b", 2);
     auto seat = std::make_shared<barrier_seat>(room->wake());
     std::optional<error_code> entered;
-    any_handler<void(error_code)> handler = [&entered](error_code ec) { entered = ec; };
+    handler_of<> handler = [&entered](error_code ec) { entered = ec; };
     seat->call = std::make_unique<waiting_call<>>(owner, std::move(handler), room->wake());
     room->add(seat);
     REQUIRE(p.asked().starts_with("create /b/"));
@@ -358,7 +358,7 @@ TEST_CASE("double barrier: members whose numbers are used up leave, and those wh
     recipe_core owner(p);
     auto room = std::make_shared<barrier_room>(p, "/b", 2);
     std::optional<error_code> entered;
-    any_handler<void(error_code)> handler = [&entered](error_code ec) { entered = ec; };
+    handler_of<> handler = [&entered](error_code ec) { entered = ec; };
     auto seat = std::make_shared<barrier_seat>(room->wake());
     seat->call = std::make_unique<waiting_call<>>(owner, std::move(handler), room->wake());
     room->add(seat);
@@ -431,7 +431,7 @@ TEST_CASE("double barrier: one that does not want to wait learns of a round with
     auto room = std::make_shared<barrier_room>(p, "/b", 3);
     auto seat = std::make_shared<barrier_seat>(room->wake());
     std::optional<error_code> entered;
-    any_handler<void(error_code)> handler = [&entered](error_code ec) { entered = ec; };
+    handler_of<> handler = [&entered](error_code ec) { entered = ec; };
     seat->call = std::make_unique<waiting_call<>>(owner, std::move(handler), room->wake());
     seat->refuse_to_wait = true;
     room->add(seat);
@@ -476,7 +476,7 @@ TEST_CASE("double barrier: at a server without a quorum a node stays, and is del
     auto room = std::make_shared<barrier_room>(p, "/b", 2);
     auto seat = std::make_shared<barrier_seat>(room->wake());
     std::optional<error_code> entered;
-    any_handler<void(error_code)> handler = [&entered](error_code ec) { entered = ec; };
+    handler_of<> handler = [&entered](error_code ec) { entered = ec; };
     seat->call = std::make_unique<waiting_call<>>(owner, std::move(handler), room->wake());
     p.set_state(session_state::read_only, 1);
     room->add(seat);

@@ -42,7 +42,7 @@ struct fixture {
             r.error = ec;
             r.value = std::move(value);
         };
-        any_handler<void(error_code, std::string)> handler =
+        handler_of<std::string> handler =
             boost::asio::bind_cancellation_slot(r.cancel.slot(), keep);
         report_next(core, std::move(handler));
     }
@@ -103,7 +103,7 @@ TEST_CASE(
         scripted_port p;
         auto core = std::make_shared<follower>(p);
         left = core;
-        any_handler<void(error_code, std::string)> handler = [core](error_code, std::string) {};
+        handler_of<std::string> handler = [core](error_code, std::string) {};
         report_next(core, std::move(handler));
         CHECK(p.asked() == "get /a");
         core.reset();

@@ -44,7 +44,7 @@ struct fixture {
         queue_producer::put_call put;
         put.items.emplace_back("data");
         put.no_wait = no_wait;
-        any_handler<void(error_code)> handler = [&r](error_code ec) { r.error = ec; };
+        handler_of<> handler = [&r](error_code ec) { r.error = ec; };
         put.call = make_call(p, producer->wake(), std::move(handler), limit);
         producer->enqueue(std::move(put));
     }
@@ -52,7 +52,7 @@ struct fixture {
     void take(result& r, bool no_wait = false, time_limit limit = time_limit::for_ever()) {
         consumer_call call;
         call.no_wait = no_wait;
-        any_handler<void(error_code, queue_item)> handler = [&r](error_code ec, queue_item item) {
+        handler_of<queue_item> handler = [&r](error_code ec, queue_item item) {
             r.error = ec;
             r.item = std::move(item);
         };
@@ -64,7 +64,7 @@ struct fixture {
         consumer_call call;
         call.what = consumer_call::kind::peek;
         call.no_wait = true;
-        any_handler<void(error_code, queue_item)> handler = [&r](error_code ec, queue_item item) {
+        handler_of<queue_item> handler = [&r](error_code ec, queue_item item) {
             r.error = ec;
             r.item = std::move(item);
         };
@@ -75,7 +75,7 @@ struct fixture {
     void consume(time_limit limit = time_limit::for_ever()) {
         consumer_call call;
         call.what = consumer_call::kind::consume;
-        any_handler<void(error_code, queue_claim)> handler = [this](error_code ec, queue_claim c) {
+        handler_of<queue_claim> handler = [this](error_code ec, queue_claim c) {
             claim_error = ec;
             claim = std::move(c);
         };
@@ -94,7 +94,7 @@ struct fixture {
     }
 
     std::unique_ptr<pending_call<>> call_of(claim_impl& claimed, result& r) {
-        any_handler<void(error_code)> handler = [&r](error_code ec) { r.error = ec; };
+        handler_of<> handler = [&r](error_code ec) { r.error = ec; };
         return make_call(p, claimed.wake(), std::move(handler));
     }
 
@@ -993,7 +993,7 @@ TEST_CASE("queue, acknowledge: the claim and the item are deleted in one transac
     SECTION("the session has ended, and nothing was sent") {
         std::optional<error_code> lost;
         error_code why;
-        any_handler<void(error_code, error_code)> handler = [&](error_code ec, error_code reason) {
+        handler_of<error_code> handler = [&](error_code ec, error_code reason) {
             lost = ec;
             why = reason;
         };

@@ -4,6 +4,7 @@
 #include <corozk/detail/asio_settings.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/traced_handler.hpp>
+#include <corozk/error.hpp>
 #include <corozk/token.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
@@ -32,15 +33,16 @@ inline boost::asio::any_io_executor executor_of(boost::asio::any_io_executor e) 
     return e;
 }
 
-template <class Signature>
-using any_handler = boost::asio::any_completion_handler<Signature>;
+/// A type-erased completion handler.
+template <class... Values>
+using handler_of = boost::asio::any_completion_handler<void(error_code, Values...)>;
 
 /// The completion signature of an operation: that of the handler, its start function's last
 /// parameter.
 template <class... Parameters>
 struct last_signature;
 template <class Signature>
-struct last_signature<any_handler<Signature>> {
+struct last_signature<boost::asio::any_completion_handler<Signature>> {
     using type = Signature;
 };
 template <class First, class... Others>
@@ -52,9 +54,9 @@ auto signature_of(void (*)(Parameters...)) -> last_signature<Parameters...>;
 /// it is another than `own`. Erased once only: an erased handler's allocator must not be used after
 /// the handler's destruction, which another erasure around it does.
 template <class Signature, class Handler>
-any_handler<Signature> erased(Handler&& handler,
-                              const call_site& where,
-                              const boost::asio::any_io_executor& own) {
+boost::asio::any_completion_handler<Signature> erased(Handler&& handler,
+                                                      const call_site& where,
+                                                      const boost::asio::any_io_executor& own) {
     tracer* to = current_tracer();
     std::uint64_t span = to ? start_span(*to, where) : 0;
     auto work = tracking(boost::asio::get_associated_executor(handler), own);

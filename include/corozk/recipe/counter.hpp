@@ -159,17 +159,14 @@ public:
     }
 
 private:
-    using value_handler = detail::any_handler<void(error_code, std::int64_t)>;
-    using exchange_handler = detail::any_handler<void(error_code, counter_exchange)>;
-
-    static void start_get(const impl_ptr&, value_handler);
-    static void start_add(const impl_ptr&, std::int64_t delta, value_handler);
-    static void start_exchange(const impl_ptr&, std::int64_t value, value_handler);
+    static void start_get(const impl_ptr&, handler_of<std::int64_t>);
+    static void start_add(const impl_ptr&, std::int64_t delta, handler_of<std::int64_t>);
+    static void start_exchange(const impl_ptr&, std::int64_t value, handler_of<std::int64_t>);
     static void start_compare_and_set(const impl_ptr&,
                                       std::int64_t expected,
                                       std::int64_t desired,
-                                      exchange_handler);
-    static void start_next(const impl_ptr&, value_handler);
+                                      handler_of<counter_exchange>);
+    static void start_next(const impl_ptr&, handler_of<std::int64_t>);
 };
 
 }  // namespace corozk

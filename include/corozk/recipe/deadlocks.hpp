@@ -19,7 +19,7 @@ class deadlock_search;
 COROZK_DECL std::shared_ptr<deadlock_search> make_deadlock_search(const client& c,
                                                                   std::vector<std::string> paths);
 COROZK_DECL void start_deadlock_search(const std::shared_ptr<deadlock_search>& search,
-                                       any_handler<void(error_code, wait_graph)> handler);
+                                       handler_of<wait_graph> handler);
 
 }  // namespace detail
 

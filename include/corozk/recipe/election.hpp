@@ -11,7 +11,6 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 namespace corozk {
 
@@ -256,28 +255,22 @@ private:
                                                    impl_ptr impl,
                                                    std::string path,
                                                    Body body) {
-        using stored =
-            std::conditional_t<std::is_void_v<Value>, std::monostate, std::remove_cv_t<Value>>;
         const detail::call_site where("election.run", std::move(path));
         auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
         for (;;) {
             auto acquiring =
                 detail::initiate<&start_acquire>(where, callee(s, impl), tuple, claim());
             auto [reason, term] = co_await std::move(acquiring);
-            std::optional<stored> result;
+            detail::body_result<Value> result;
             if (!reason)
-                reason = co_await detail::run_until_lost<stored>(body, term, result, where);
+                reason = co_await detail::run_until_lost(body, term, result, where);
             if (worth_another_term(reason))
                 continue;
             if (reason)
                 throw error(reason, where.operation, where.path);
             // The body has succeeded, even if the leadership was lost first.
             co_await term.release(tuple);
-            if constexpr (std::is_void_v<Value>) {
-                co_return;
-            } else {
-                co_return std::move(*result);
-            }
+            co_return detail::take_result<Value>(result);
         }
     }
 
@@ -287,17 +280,15 @@ private:
     static void start_campaign_again(const callee&,
                                      const std::shared_ptr<ownership>& term,
                                      time_limit limit,
-                                     detail::any_handler<void(error_code, ownership)>);
-    static void start_acknowledge(const callee&,
-                                  const owned_ptr& term,
-                                  detail::any_handler<void(error_code)>);
+                                     handler_of<ownership>);
+    static void start_acknowledge(const callee&, const owned_ptr& term, handler_of<>);
     static void start_proclaim(const callee&,
                                const owned_ptr& term,
                                std::string identity,
-                               detail::any_handler<void(error_code)>);
+                               handler_of<>);
     static void start_observe(const callee&,
                               std::optional<election_leader> seen,
-                              detail::any_handler<void(error_code, election_leader)>);
+                              handler_of<election_leader>);
 };
 
 }  // namespace corozk

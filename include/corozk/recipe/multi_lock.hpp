@@ -137,7 +137,7 @@ private:
                               part_list parts,
                               bool try_only,
                               time_limit limit,
-                              detail::any_handler<void(error_code, multi_ownership)>);
+                              detail::handler_of<multi_ownership>);
 
     session_ptr session_;
     part_list parts_;

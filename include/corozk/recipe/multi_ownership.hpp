@@ -145,14 +145,11 @@ private:
         return detail::call_site(operation, parts_.empty() ? std::string() : parts_.front().path);
     }
 
-    static void start_wait_lost(const callee& of,
-                                detail::any_handler<void(error_code, error_code, std::string)>);
-    static void start_release(const std::shared_ptr<multi_ownership>& held,
-                              detail::any_handler<void(error_code)>);
-    static void start_commit(
-        const callee& of,
-        transaction steps,
-        detail::any_handler<void(error_code, std::vector<transaction_result>)>);
+    static void start_wait_lost(const callee& of, detail::handler_of<error_code, std::string>);
+    static void start_release(const std::shared_ptr<multi_ownership>& held, detail::handler_of<>);
+    static void start_commit(const callee& of,
+                             transaction steps,
+                             detail::handler_of<std::vector<transaction_result>>);
 
     boost::asio::any_io_executor executor_;
     std::vector<multi_part> parts_;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/detail/open_to_cancellation.hpp>
 #include <corozk/detail/recipe/recipe_object.hpp>
 #include <corozk/detail/recipe/run_owned.hpp>
 #include <corozk/time_limit.hpp>
@@ -15,7 +14,6 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace corozk {
@@ -106,8 +104,6 @@ public:
 private:
     friend class detail::attempt_commit;
     using state_ptr = std::shared_ptr<detail::attempt_state>;
-    template <class... Values>
-    using handler_of = detail::any_handler<void(error_code, Values...)>;
 
     transaction_attempt(std::shared_ptr<detail::session_view> s, state_ptr state) noexcept
         : session_(std::move(s)), state_(std::move(state)) {}
@@ -124,10 +120,12 @@ private:
                                        std::forward<Arguments>(arguments)...);
     }
 
-    static void start_get(const state_ptr&, std::string, handler_of<std::optional<std::string>>);
+    static void start_get(const state_ptr&,
+                          std::string,
+                          detail::handler_of<std::optional<std::string>>);
     static void start_get_all(const state_ptr&,
                               std::vector<std::string> paths,
-                              handler_of<std::vector<std::optional<std::string>>>);
+                              detail::handler_of<std::vector<std::optional<std::string>>>);
 
     std::shared_ptr<detail::session_view> session_;
     state_ptr state_;
@@ -140,8 +138,6 @@ class COROZK_DECL attempt_commit {
 public:
     using time_point = time_limit::time_point;
     using impl_ptr = std::shared_ptr<optimistic_impl>;
-    template <class... Values>
-    using handler_of = any_handler<void(error_code, Values...)>;
 
     attempt_commit(std::shared_ptr<session_view> s,
                    impl_ptr impl,
@@ -208,13 +204,13 @@ boost::asio::awaitable<void> run_attempt(Body& body,
     using namespace boost::asio::experimental::awaitable_operators;
     bool late = false;
     if (all.deadline() == time_limit::time_point::max()) {
-        co_await run_body<Value>(body, all.attempt(), result, failure);
+        co_await run_body(body, all.attempt(), result, failure);
     } else {
         auto executor = co_await boost::asio::this_coro::executor;
         boost::asio::steady_timer timer(executor, all.deadline());
         auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
         auto race =
-            co_await (open_to_cancellation(run_body<Value>(body, all.attempt(), result, failure)) ||
+            co_await (open_to_cancellation(run_body(body, all.attempt(), result, failure)) ||
                       open_to_cancellation(timer.async_wait(tuple)));
         // A body that never suspends gives the timer no turn.
         late = race.index() == 1 || time_limit::clock::now() >= all.deadline();
@@ -231,27 +227,21 @@ template <
     class Body,
     class Value = typename awaitable_value<std::invoke_result_t<Body&, transaction_attempt&>>::type>
 boost::asio::awaitable<Value> run_optimistic(attempt_commit all, Body body) {
-    using stored =
-        std::conditional_t<std::is_void_v<Value>, std::monostate, std::remove_cv_t<Value>>;
     auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
     all.start();
     for (;;) {
         all.begin();
-        std::optional<stored> result;
+        body_result<Value> result;
         std::exception_ptr failure;
-        co_await run_attempt<stored>(body, all, result, failure);
+        co_await run_attempt(body, all, result, failure);
         auto [ec, applied] = co_await all.commit(!failure, tuple);
         // An exception may be due to reads that do not belong together.
         if (failure && (ec || applied))
             std::rethrow_exception(failure);
         if (ec)
             throw error(ec, all.where().operation, all.where().path);
-        if (applied) {
-            if constexpr (std::is_void_v<Value>)
-                co_return;
-            else
-                co_return std::move(*result);
-        }
+        if (applied)
+            co_return take_result<Value>(result);
         auto [stopped] = co_await all.pause(tuple);
         if (stopped)
             throw error(stopped, all.where().operation, all.where().path);

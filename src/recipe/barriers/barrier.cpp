@@ -39,9 +39,7 @@ public:
 
 namespace {
 
-task<> wait_driver(std::shared_ptr<barrier_impl> self,
-                   any_handler<void(error_code)> handler,
-                   time_limit limit) {
+task<> wait_driver(std::shared_ptr<barrier_impl> self, handler_of<> handler, time_limit limit) {
     port& p = self->get_port();
     signal wake(p);
     watch_signal changed(wake);
@@ -93,7 +91,7 @@ task<error_code> replace_node(barrier_impl& self, std::string guid, std::int32_t
     co_return co_await multi;
 }
 
-task<> set_driver(std::shared_ptr<barrier_impl> self, any_handler<void(error_code, bool)> handler) {
+task<> set_driver(std::shared_ptr<barrier_impl> self, handler_of<bool> handler) {
     port& p = self->get_port();
     signal wake(p);
     waiting_call<bool> call(*self, std::move(handler), wake);

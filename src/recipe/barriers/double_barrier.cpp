@@ -21,7 +21,7 @@ public:
           size(size_),
           options(std::move(options_)) {}
 
-    void enter(any_handler<void(error_code)> handler, time_limit limit) {
+    void enter(handler_of<> handler, time_limit limit) {
         if (of_page())
             return enter_page(std::move(handler), limit);
         const bool going = seat && seat->phase != phase::inside && !seat->call->waiting();
@@ -44,7 +44,7 @@ public:
         room->add(seat);
     }
 
-    void leave(any_handler<void(error_code)> handler, time_limit limit) {
+    void leave(handler_of<> handler, time_limit limit) {
         if (of_page())
             return leave_page(std::move(handler), limit);
         if (!seat || seat->phase != phase::inside) {
@@ -98,7 +98,7 @@ public:
 private:
     bool of_page() const noexcept { return options.compatibility != compatibility::native; }
 
-    void enter_page(any_handler<void(error_code)> handler, time_limit limit) {
+    void enter_page(handler_of<> handler, time_limit limit) {
         if (page && (page->entering() || page->inside() || page->leaving()))
             return refuse(this, std::move(handler), errc::busy);
         // Kazoo does not expect the parents to be deleted.
@@ -111,7 +111,7 @@ private:
         page->enter(*this, std::move(handler), limit);
     }
 
-    void leave_page(any_handler<void(error_code)> handler, time_limit limit) {
+    void leave_page(handler_of<> handler, time_limit limit) {
         if (page && page->inside())
             return page->leave(*this, std::move(handler), limit);
         bool busy = page && page->leaving();
@@ -121,8 +121,7 @@ private:
 
 namespace {
 
-bool can_start(const std::shared_ptr<double_barrier_impl>& impl,
-               any_handler<void(error_code)>& handler) {
+bool can_start(const std::shared_ptr<double_barrier_impl>& impl, handler_of<>& handler) {
     if (!usable_at_path(impl, handler))
         return false;
     if (impl->size != 0)

@@ -23,16 +23,12 @@ void page_member::follow(const std::shared_ptr<page_member>& previous) {
     previous_ = previous;
 }
 
-void page_member::enter(recipe_core& core,
-                        any_handler<void(error_code)> handler,
-                        time_limit limit) {
+void page_member::enter(recipe_core& core, handler_of<> handler, time_limit limit) {
     call_ = std::make_unique<waiting_call<>>(core, std::move(handler), wake_, limit);
     nodes_.client.spawn(run_enter(shared_from_this()));
 }
 
-void page_member::leave(recipe_core& core,
-                        any_handler<void(error_code)> handler,
-                        time_limit limit) {
+void page_member::leave(recipe_core& core, handler_of<> handler, time_limit limit) {
     call_ = std::make_unique<waiting_call<>>(core, std::move(handler), wake_, limit);
     phase_ = phase::leaving;
     nodes_.client.spawn(run_leave(shared_from_this()));

@@ -24,8 +24,8 @@ public:
     void follow(const std::shared_ptr<page_member>& previous);
 
     /// One call at a time, on behalf of `core`.
-    void enter(recipe_core& core, any_handler<void(error_code)> handler, time_limit limit);
-    void leave(recipe_core& core, any_handler<void(error_code)> handler, time_limit limit);
+    void enter(recipe_core& core, handler_of<> handler, time_limit limit);
+    void leave(recipe_core& core, handler_of<> handler, time_limit limit);
 
     /// Deletes its nodes in the background. Only inside, and not while a call is waiting.
     void withdraw();

@@ -10,7 +10,7 @@ namespace {
 template <class State>
 void start(const std::shared_ptr<detail::cache_core>& impl,
            std::uint64_t seen,
-           detail::any_handler<void(error_code, State)> handler) {
+           detail::handler_of<State> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
     std::unique_ptr<detail::pending_call<State>> pending =

@@ -10,7 +10,7 @@ namespace corozk {
 
 namespace detail {
 
-void configuration_writer::publish(std::string data, any_handler<void(error_code)> handler) {
+void configuration_writer::publish(std::string data, handler_of<> handler) {
     constexpr std::size_t overhead = 1024;
     if (data.size() + path().size() + overhead > port_.max_request_size())
         return refuse(shared_from_this(), std::move(handler), errc::too_large);
@@ -19,7 +19,7 @@ void configuration_writer::publish(std::string data, any_handler<void(error_code
 
 task<> configuration_writer::run(std::shared_ptr<configuration_writer> self,
                                  std::string data,
-                                 any_handler<void(error_code)> handler) {
+                                 handler_of<> handler) {
     signal wake(self->port_);
     waiting_call<> call(*self, std::move(handler), wake);
     error_code ec = co_await self->write(std::move(data), call);

@@ -32,13 +32,13 @@ error_code configuration_core::problem_of(const configuration_parts& parts) cons
     return {};
 }
 
-void configuration_core::publish(configuration_parts parts, any_handler<void(error_code)> handler) {
+void configuration_core::publish(configuration_parts parts, handler_of<> handler) {
     port_.spawn(run_writer(shared_from_this(), std::move(parts), std::move(handler)));
 }
 
 task<> configuration_core::run_writer(std::shared_ptr<configuration_core> self,
                                       configuration_parts parts,
-                                      any_handler<void(error_code)> handler) {
+                                      handler_of<> handler) {
     signal wake(self->port_);
     pending_call<> call(self->port_, wake, std::move(handler));
     if (error_code problem = self->problem_of(parts)) {

@@ -48,7 +48,7 @@ public:
     }
 
     /// Queues.
-    using handler_type = any_handler<void(error_code, ownership)>;
+    using handler_type = handler_of<ownership>;
     virtual void enter(port& p, const acquire_request& request, handler_type handler) const;
 
 protected:
@@ -101,7 +101,7 @@ error_code find_held(const contention_callee& of,
 /// handler with an error.
 template <class... Values, class Driver, class... Arguments>
 void run_driver(const contention_callee& of,
-                any_handler<void(error_code, Values...)> handler,
+                handler_of<Values...> handler,
                 Driver driver,
                 Arguments&&... arguments) {
     if (error_code ec = problem_of(of.owner, of.impl))

@@ -15,7 +15,7 @@ using commit_results = std::vector<transaction_result>;
 task<> commit_if_held(port& p,
                       std::vector<std::shared_ptr<owned>> held,
                       transaction steps,
-                      any_handler<void(error_code, commit_results)> handler) {
+                      handler_of<commit_results> handler) {
     user_call<commit_results> call(p, std::move(handler));
     // As the server compares names, it cannot detect a node that was re-created by another client.
     bool valid = std::all_of(held.begin(), held.end(), [](const auto& o) { return o->valid(); });
@@ -55,9 +55,7 @@ task<> commit_if_held(port& p,
     call.complete(ec, std::move(results));
 }
 
-task<> read_behind_sync(port& p,
-                        std::string path,
-                        any_handler<void(error_code, node_data)> handler) {
+task<> read_behind_sync(port& p, std::string path, handler_of<node_data> handler) {
     auto shared = cancellable(user_call<node_data>(p, std::move(handler)), any_cancellation);
     if (const char* problem = path_problem(path)) {
         shared->fail(p.reject(errc::bad_path, "get: path \"", path, "\" ", problem));
@@ -75,12 +73,12 @@ task<> read_behind_sync(port& p,
 
 void guarded_commit(std::vector<std::shared_ptr<owned>> held,
                     transaction steps,
-                    any_handler<void(error_code, commit_results)> handler) {
+                    handler_of<commit_results> handler) {
     port& p = held.front()->owner_port();
     p.spawn(commit_if_held(p, std::move(held), std::move(steps), std::move(handler)));
 }
 
-void synced_read(port& p, std::string path, any_handler<void(error_code, node_data)> handler) {
+void synced_read(port& p, std::string path, handler_of<node_data> handler) {
     p.spawn(read_behind_sync(p, std::move(path), std::move(handler)));
 }
 

@@ -73,9 +73,9 @@ private:
 /// lost, and not applied by the server if one of their nodes was deleted or their session has ended.
 void guarded_commit(std::vector<std::shared_ptr<owned>> held,
                     transaction steps,
-                    any_handler<void(error_code, std::vector<transaction_result>)> handler);
+                    handler_of<std::vector<transaction_result>> handler);
 
 /// Starts a read that sees everything that any client has written before.
-void synced_read(port& p, std::string path, any_handler<void(error_code, node_data)> handler);
+void synced_read(port& p, std::string path, handler_of<node_data> handler);
 
 }  // namespace corozk::detail

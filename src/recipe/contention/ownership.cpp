@@ -48,7 +48,7 @@ namespace {
 template <class... Values>
 bool is_owned(const std::shared_ptr<owned>& impl,
               const boost::asio::any_io_executor& executor,
-              any_handler<void(error_code, Values...)>& handler) {
+              handler_of<Values...>& handler) {
     if (!impl)
         refuse(executor, std::move(handler), errc::ownership_lost);
     return impl != nullptr;
@@ -56,8 +56,7 @@ bool is_owned(const std::shared_ptr<owned>& impl,
 
 }  // namespace
 
-void ownership::start_wait_lost(const callee& of,
-                                any_handler<void(error_code, error_code)> handler) {
+void ownership::start_wait_lost(const callee& of, handler_of<error_code> handler) {
     if (is_owned(of.impl, of.owner.executor, handler))
         of.impl->wait_lost(user_call<error_code>(of.impl->owner_port(), std::move(handler)));
 }
@@ -73,17 +72,14 @@ void ownership::start_release(const std::shared_ptr<ownership>& held, handler_of
         impl->release(user_call<>(impl->owner_port(), std::move(handler)));
 }
 
-void ownership::start_commit(
-    const callee& of,
-    transaction steps,
-    any_handler<void(error_code, std::vector<transaction_result>)> handler) {
+void ownership::start_commit(const callee& of,
+                             transaction steps,
+                             handler_of<std::vector<transaction_result>> handler) {
     if (is_owned(of.impl, of.owner.executor, handler))
         guarded_commit({of.impl}, std::move(steps), std::move(handler));
 }
 
-void ownership::start_read(const callee& of,
-                           std::string path,
-                           any_handler<void(error_code, node_data)> handler) {
+void ownership::start_read(const callee& of, std::string path, handler_of<node_data> handler) {
     if (is_owned(of.impl, of.owner.executor, handler))
         synced_read(of.impl->owner_port(), std::move(path), std::move(handler));
 }

@@ -446,7 +446,7 @@ void start_operation(const std::shared_ptr<detail::counter_impl>& impl,
                      detail::counter_operation operation,
                      std::int64_t operand,
                      std::int64_t expected,
-                     detail::any_handler<void(error_code, Result)> handler) {
+                     detail::handler_of<Result> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
     detail::counter_impl::entry e;
@@ -459,27 +459,31 @@ void start_operation(const std::shared_ptr<detail::counter_impl>& impl,
 
 }  // namespace
 
-void counter::start_get(const impl_ptr& impl, value_handler handler) {
+void counter::start_get(const impl_ptr& impl, handler_of<std::int64_t> handler) {
     start_operation(impl, detail::counter_operation::read, 0, 0, std::move(handler));
 }
 
-void counter::start_add(const impl_ptr& impl, std::int64_t delta, value_handler handler) {
+void counter::start_add(const impl_ptr& impl,
+                        std::int64_t delta,
+                        handler_of<std::int64_t> handler) {
     start_operation(impl, detail::counter_operation::add, delta, 0, std::move(handler));
 }
 
-void counter::start_exchange(const impl_ptr& impl, std::int64_t value, value_handler handler) {
+void counter::start_exchange(const impl_ptr& impl,
+                             std::int64_t value,
+                             handler_of<std::int64_t> handler) {
     start_operation(impl, detail::counter_operation::exchange, value, 0, std::move(handler));
 }
 
 void counter::start_compare_and_set(const impl_ptr& impl,
                                     std::int64_t expected,
                                     std::int64_t desired,
-                                    exchange_handler handler) {
+                                    handler_of<counter_exchange> handler) {
     using operation = detail::counter_operation;
     start_operation(impl, operation::compare_and_set, desired, expected, std::move(handler));
 }
 
-void counter::start_next(const impl_ptr& impl, value_handler handler) {
+void counter::start_next(const impl_ptr& impl, handler_of<std::int64_t> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
     if (!impl->has_format())

@@ -28,7 +28,7 @@ public:
 namespace {
 
 task<> next_service_state(std::shared_ptr<service_cache_impl> self,
-                          any_handler<void(error_code, service_state)> handler,
+                          handler_of<service_state> handler,
                           std::uint64_t seen) {
     port& p = self->get_port();
     signal wake(p);

@@ -111,7 +111,7 @@ task<error_code> list_services(service_discovery_impl& self, std::vector<std::st
 template <class... Values>
 bool discovery_usable(const std::shared_ptr<service_discovery_impl>& impl,
                       const std::optional<std::string>& path,
-                      any_handler<void(error_code, Values...)>& handler) {
+                      handler_of<Values...>& handler) {
     if (!usable_at_path(impl, handler))
         return false;
     if (!path) {
@@ -127,7 +127,7 @@ bool can_write(const std::shared_ptr<service_discovery_impl>& impl,
                const service_instance& instance,
                const std::optional<std::string>& path,
                std::string& data,
-               any_handler<void(error_code)>& handler) {
+               handler_of<>& handler) {
     if (!discovery_usable(impl, path, handler))
         return false;
     auto written = write_instance(impl->options.format, instance);

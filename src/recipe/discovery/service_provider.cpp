@@ -103,7 +103,7 @@ task<error_code> find_available(service_provider_impl& self,
 }
 
 task<> choose_instance(std::shared_ptr<service_provider_impl> self,
-                       any_handler<void(error_code, service_instance)> handler,
+                       handler_of<service_instance> handler,
                        time_limit limit,
                        bool try_only) {
     signal wake(self->get_port());
@@ -192,7 +192,7 @@ private:
 };
 
 task<> find_endpoints(std::shared_ptr<service_provider_impl> self,
-                      any_handler<void(error_code, service_endpoints)> handler,
+                      handler_of<service_endpoints> handler,
                       time_limit limit) {
     port& p = self->get_port();
     signal wake(p);

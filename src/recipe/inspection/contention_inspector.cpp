@@ -32,7 +32,7 @@ namespace {
 
 using impl_ptr = std::shared_ptr<contention_inspector_impl>;
 
-task<> list(impl_ptr impl, any_handler<void(error_code, std::vector<contender_info>)> handler) {
+task<> list(impl_ptr impl, handler_of<std::vector<contender_info>> handler) {
     user_call<std::vector<contender_info>> user(impl->get_port(), std::move(handler));
     auto call = cancellable(std::move(user), any_cancellation);
     found_queue found;
@@ -45,7 +45,7 @@ task<> list(impl_ptr impl, any_handler<void(error_code, std::vector<contender_in
 /// Runs an operation of the recipe of this contender: `begin(queue, token)`.
 template <class... Values, class Begin>
 task<> operate(impl_ptr impl,
-               any_handler<void(error_code, Values...)> handler,
+               handler_of<Values...> handler,
                std::string contender_path,
                Begin begin) {
     port& p = impl->get_port();
@@ -77,7 +77,7 @@ task<> operate(impl_ptr impl,
 
 template <class... Values, class Begin>
 void run_operation(const impl_ptr& impl,
-                   any_handler<void(error_code, Values...)> handler,
+                   handler_of<Values...> handler,
                    std::string contender_path,
                    Begin begin) {
     if (usable_at_path(impl, handler))

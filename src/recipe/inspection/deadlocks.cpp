@@ -74,7 +74,7 @@ std::shared_ptr<deadlock_search> make_deadlock_search(const client& c,
 }
 
 void start_deadlock_search(const std::shared_ptr<deadlock_search>& search,
-                           any_handler<void(error_code, wait_graph)> handler) {
+                           handler_of<wait_graph> handler) {
     const std::shared_ptr<session_view>& s = search->owner;
     error_code ec;
     if (!s)

@@ -223,15 +223,13 @@ bool election::worth_another_term(const error_code& ec) noexcept {
 void election::start_campaign_again(const callee& of,
                                     const std::shared_ptr<ownership>& term,
                                     time_limit limit,
-                                    any_handler<void(error_code, ownership)> handler) {
+                                    handler_of<ownership> handler) {
     // Requests the new node first; then its destructor releases the old one.
     const ownership old = std::move(*term);
     start_acquire(of, claim().within(limit), std::move(handler));
 }
 
-void election::start_acknowledge(const callee& of,
-                                 const owned_ptr& term,
-                                 any_handler<void(error_code)> handler) {
+void election::start_acknowledge(const callee& of, const owned_ptr& term, handler_of<> handler) {
     std::shared_ptr<contender> c;
     if (error_code ec = find_held(of, term, c))
         return refuse(of.owner, std::move(handler), ec);
@@ -241,7 +239,7 @@ void election::start_acknowledge(const callee& of,
 void election::start_proclaim(const callee& of,
                               const owned_ptr& term,
                               std::string identity,
-                              any_handler<void(error_code)> handler) {
+                              handler_of<> handler) {
     std::shared_ptr<contender> c;
     if (error_code ec = find_held(of, term, c))
         return refuse(of.owner, std::move(handler), ec);
@@ -250,7 +248,7 @@ void election::start_proclaim(const callee& of,
 
 void election::start_observe(const callee& of,
                              std::optional<election_leader> seen,
-                             any_handler<void(error_code, election_leader)> handler) {
+                             handler_of<election_leader> handler) {
     run_driver(of, std::move(handler), &watch_leader, std::move(seen));
 }
 

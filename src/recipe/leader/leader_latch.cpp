@@ -44,7 +44,7 @@ public:
     bool leads() const noexcept { return term.valid(); }
     const latch_status& status() const noexcept { return status_; }
 
-    void wait_leadership(time_limit limit, any_handler<void(error_code, std::int64_t)> handler) {
+    void wait_leadership(time_limit limit, handler_of<std::int64_t> handler) {
         if (leads())
             return immediate_result<std::int64_t>(
                 executor(), std::move(handler), error_code(), term.fencing_token());
@@ -60,7 +60,7 @@ public:
         leadership_calls_.add(*this, std::move(handler), wake_, limit);
     }
 
-    void wait_changed(std::uint64_t seen, any_handler<void(error_code, latch_status)> handler) {
+    void wait_changed(std::uint64_t seen, handler_of<latch_status> handler) {
         if (status_.revision != seen)
             return immediate_result<latch_status>(
                 executor(), std::move(handler), error_code(), status_);
@@ -70,7 +70,7 @@ public:
         changed_calls_.add(*this, std::move(handler), wake_).ahead_of_copies();
     }
 
-    void resign(any_handler<void(error_code)> handler) {
+    void resign(handler_of<> handler) {
         if (!leads() || !wanted_)
             return refuse(this, std::move(handler), errc::ownership_lost);
         resigning_ = true;
@@ -78,7 +78,7 @@ public:
         wake_.set();
     }
 
-    void close(any_handler<void(error_code)> handler) {
+    void close(handler_of<> handler) {
         if (!running_)
             return immediate_result<>(executor(), std::move(handler), error_code());
         wanted_ = false;
@@ -274,24 +274,24 @@ ownership& leader_latch::term() const noexcept {
 
 void leader_latch::start_wait_leadership(const impl_ptr& impl,
                                          time_limit limit,
-                                         any_handler<void(error_code, std::int64_t)> handler) {
+                                         handler_of<std::int64_t> handler) {
     if (usable(impl, handler))
         impl->wait_leadership(limit, std::move(handler));
 }
 
 void leader_latch::start_next_status(const impl_ptr& impl,
                                      std::uint64_t revision,
-                                     any_handler<void(error_code, latch_status)> handler) {
+                                     handler_of<latch_status> handler) {
     if (usable(impl, handler))
         impl->wait_changed(revision, std::move(handler));
 }
 
-void leader_latch::start_resign(const impl_ptr& impl, any_handler<void(error_code)> handler) {
+void leader_latch::start_resign(const impl_ptr& impl, handler_of<> handler) {
     if (usable(impl, handler))
         impl->resign(std::move(handler));
 }
 
-void leader_latch::start_close(const impl_ptr& impl, any_handler<void(error_code)> handler) {
+void leader_latch::start_close(const impl_ptr& impl, handler_of<> handler) {
     if (usable(impl, handler))
         impl->close(std::move(handler));
 }
@@ -302,7 +302,7 @@ namespace {
 template <class... Values>
 bool in_term(const std::shared_ptr<latch_core>& impl,
              const std::shared_ptr<owned>& term,
-             any_handler<void(error_code, Values...)>& handler) {
+             handler_of<Values...>& handler) {
     if (!term)
         refuse(impl, std::move(handler), impl ? errc::ownership_lost : errc::closed);
     return term != nullptr;
@@ -310,11 +310,10 @@ bool in_term(const std::shared_ptr<latch_core>& impl,
 
 }  // namespace
 
-void leader_latch::start_commit(
-    const impl_ptr& impl,
-    const owned_ptr& term,
-    transaction steps,
-    any_handler<void(error_code, std::vector<transaction_result>)> handler) {
+void leader_latch::start_commit(const impl_ptr& impl,
+                                const owned_ptr& term,
+                                transaction steps,
+                                handler_of<std::vector<transaction_result>> handler) {
     if (in_term(impl, term, handler))
         guarded_commit({term}, std::move(steps), std::move(handler));
 }
@@ -322,14 +321,14 @@ void leader_latch::start_commit(
 void leader_latch::start_read(const impl_ptr& impl,
                               const owned_ptr& term,
                               std::string path,
-                              any_handler<void(error_code, node_data)> handler) {
+                              handler_of<node_data> handler) {
     if (in_term(impl, term, handler))
         synced_read(term->owner_port(), std::move(path), std::move(handler));
 }
 
 void leader_latch::start_wait_release_requested(const impl_ptr& impl,
                                                 const owned_ptr& term,
-                                                any_handler<void(error_code)> handler) {
+                                                handler_of<> handler) {
     if (in_term(impl, term, handler))
         term->wait_release_requested(user_call<>(term->owner_port(), std::move(handler)));
 }

@@ -62,7 +62,7 @@ task<> acquire_all(port& p,
                    part_list parts,
                    bool try_only,
                    time_limit limit,
-                   any_handler<void(error_code, multi_ownership)> handler) {
+                   handler_of<multi_ownership> handler) {
     recipe_core core(p);
     signal wake(p);
     waiting_call<multi_ownership> call(core, std::move(handler), wake, limit);
@@ -142,7 +142,7 @@ void multi_lock::start_acquire(const session_ptr& s,
                                part_list parts,
                                bool try_only,
                                time_limit limit,
-                               any_handler<void(error_code, multi_ownership)> handler) {
+                               handler_of<multi_ownership> handler) {
     std::vector<std::string> paths;
     error_code ec;
     if (!s)

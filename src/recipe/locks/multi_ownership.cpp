@@ -96,9 +96,8 @@ std::int64_t multi_ownership::fencing_token(std::string_view path) const noexcep
     return part ? part->fencing_token() : 0;
 }
 
-void multi_ownership::start_wait_lost(
-    const callee& of,
-    any_handler<void(error_code, error_code, std::string)> handler) {
+void multi_ownership::start_wait_lost(const callee& of,
+                                      handler_of<error_code, std::string> handler) {
     const part_references& parts = of.impl;
     auto end_without_parts = [&](error_code ec, error_code reason, std::string path) {
         immediate_result<error_code, std::string>(
@@ -119,7 +118,7 @@ void multi_ownership::start_wait_lost(
 }
 
 void multi_ownership::start_release(const std::shared_ptr<multi_ownership>& held,
-                                    any_handler<void(error_code)> handler) {
+                                    handler_of<> handler) {
     const multi_ownership last = std::move(*held);
     std::vector<std::shared_ptr<owned>> parts;
     for (const multi_part& part : last.parts_) {
@@ -133,10 +132,9 @@ void multi_ownership::start_release(const std::shared_ptr<multi_ownership>& held
     p.spawn(release_all(p, std::move(parts), std::move(call)));
 }
 
-void multi_ownership::start_commit(
-    const callee& of,
-    transaction steps,
-    any_handler<void(error_code, std::vector<transaction_result>)> handler) {
+void multi_ownership::start_commit(const callee& of,
+                                   transaction steps,
+                                   handler_of<std::vector<transaction_result>> handler) {
     const part_references& parts = of.impl;
     bool complete = !parts.empty();
     std::vector<std::shared_ptr<owned>> held;

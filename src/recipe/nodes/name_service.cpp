@@ -102,7 +102,7 @@ template <class... Values>
 bool can_start(const std::shared_ptr<name_service_impl>& impl,
                const std::string& name,
                std::string& path,
-               any_handler<void(error_code, Values...)>& handler) {
+               handler_of<Values...>& handler) {
     if (!usable(impl, handler))
         return false;
     auto found = name_path(impl->path(), name);
@@ -123,7 +123,7 @@ name_watch::name_watch(std::shared_ptr<detail::session_view> session,
     : recipe_object(std::move(session), impl->path(), impl) {}
 
 void name_watch::start_next(const std::shared_ptr<detail::name_watch_impl>& impl,
-                            detail::any_handler<void(error_code, name_entry)> handler) {
+                            detail::handler_of<name_entry> handler) {
     if (!detail::usable(impl, handler))
         return;
     if (!impl->good)

@@ -39,8 +39,7 @@ public:
         return now;
     }
 
-    void wait_changed(std::uint64_t seen,
-                      any_handler<void(error_code, persistent_node_status)> handler) {
+    void wait_changed(std::uint64_t seen, handler_of<persistent_node_status> handler) {
         if (own->hold().revision != seen)
             return immediate_result<persistent_node_status>(
                 executor(), std::move(handler), error_code(), status());

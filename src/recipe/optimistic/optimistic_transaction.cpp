@@ -254,9 +254,7 @@ task<error_code> read_nodes(port& p, attempt_record& record, std::vector<std::st
     }
 }
 
-task<> serve_get(state_ptr state,
-                 std::string path,
-                 any_handler<void(error_code, node_text)> handler) {
+task<> serve_get(state_ptr state, std::string path, handler_of<node_text> handler) {
     port& p = state->core->get_port();
     waiting_call<node_text> call(*state->core, std::move(handler), state->core->wake());
     call.ahead_of_copies();
@@ -270,7 +268,7 @@ task<> serve_get(state_ptr state,
 
 task<> serve_get_all(state_ptr state,
                      std::vector<std::string> paths,
-                     any_handler<void(error_code, std::vector<node_text>)> handler) {
+                     handler_of<std::vector<node_text>> handler) {
     port& p = state->core->get_port();
     waiting_call<std::vector<node_text>> call(
         *state->core, std::move(handler), state->core->wake());
@@ -286,7 +284,7 @@ task<> serve_get_all(state_ptr state,
 task<> serve_pause(std::shared_ptr<optimistic_impl> core,
                    std::size_t round_trips,
                    time_limit limit,
-                   any_handler<void(error_code)> handler) {
+                   handler_of<> handler) {
     port& p = core->get_port();
     signal wake(p);
     waiting_call<> call(*core, std::move(handler), wake, limit);
@@ -342,7 +340,7 @@ void attempt_commit::start_pause(const impl_ptr& impl,
 
 void transaction_attempt::start_get(const state_ptr& state,
                                     std::string path,
-                                    handler_of<std::optional<std::string>> handler) {
+                                    detail::handler_of<std::optional<std::string>> handler) {
     if (!detail::usable_at_path(state->core, handler))
         return;
     if (!detail::node_path_is_good(state->core->get_port(), "transaction_attempt.get", path))
@@ -353,7 +351,7 @@ void transaction_attempt::start_get(const state_ptr& state,
 void transaction_attempt::start_get_all(
     const state_ptr& state,
     std::vector<std::string> paths,
-    handler_of<std::vector<std::optional<std::string>>> handler) {
+    detail::handler_of<std::vector<std::optional<std::string>>> handler) {
     if (!detail::usable_at_path(state->core, handler))
         return;
     for (const std::string& path : paths) {

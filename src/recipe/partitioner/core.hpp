@@ -31,9 +31,9 @@ public:
 
     void stop() noexcept override;
 
-    void join(std::string name, time_limit limit, any_handler<void(error_code)> handler);
-    void next(time_limit limit, any_handler<void(error_code, partition_change)> handler);
-    void leave(any_handler<void(error_code)> handler);
+    void join(std::string name, time_limit limit, handler_of<> handler);
+    void next(time_limit limit, handler_of<partition_change> handler);
+    void leave(handler_of<> handler);
 
     std::string name() const { return participation_.name_asked_for(); }
     bool joined() const noexcept { return participation_.present(); }

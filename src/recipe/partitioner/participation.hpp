@@ -17,7 +17,7 @@ namespace corozk::detail {
 /// user that join and leave.
 class participation {
 public:
-    using handler_type = any_handler<void(error_code)>;
+    using handler_type = handler_of<>;
 
     /// @param members the parent of the members' nodes
     participation(recipe_core& owner, std::string members, acl entries, signal& wake);

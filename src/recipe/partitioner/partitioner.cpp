@@ -46,9 +46,7 @@ void partitioner_impl::stop() noexcept {
     wake_.set();
 }
 
-void partitioner_impl::join(std::string name,
-                            time_limit limit,
-                            any_handler<void(error_code)> handler) {
+void partitioner_impl::join(std::string name, time_limit limit, handler_of<> handler) {
     auto here = shared_from_this();
     port& p = get_port();
     if (participation_.busy())
@@ -70,8 +68,7 @@ void partitioner_impl::join(std::string name,
         p.spawn(run(here));
 }
 
-void partitioner_impl::next(time_limit limit,
-                            any_handler<void(error_code, partition_change)> handler) {
+void partitioner_impl::next(time_limit limit, handler_of<partition_change> handler) {
     auto here = shared_from_this();
     if (next_call_ && !next_call_->over())
         return refuse(here, std::move(handler), errc::busy);
@@ -81,7 +78,7 @@ void partitioner_impl::next(time_limit limit,
         report_news();
 }
 
-void partitioner_impl::leave(any_handler<void(error_code)> handler) {
+void partitioner_impl::leave(handler_of<> handler) {
     if (!participation_.asked())
         return refuse(shared_from_this(), std::move(handler), errc::not_a_member);
     participation_.leave(std::move(handler));

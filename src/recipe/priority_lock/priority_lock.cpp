@@ -59,7 +59,7 @@ private:
 task<> acquire_ranked(port& p,
                       std::shared_ptr<const priority_object> lock,
                       acquire_request what,
-                      any_handler<void(error_code, ownership)> handler) {
+                      handler_of<ownership> handler) {
     recipe_core core(p);
     signal wake(p);
     waiting_call<ownership> call(core, std::move(handler), wake, time_limit::until(what.deadline));

@@ -2,7 +2,6 @@
 // The consumers' driver: the order of calls, and backoff.
 #include "recipe/queue/consumer.hpp"
 
-#include "recipe/toolkit/random_below.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/retry.hpp"
 
@@ -68,7 +67,7 @@ task<> queue_consumer::serve() {
 
 std::size_t queue_consumer::place() {
     return index_.place(settings_->options.window, [this](std::size_t limit) {
-        return random_below(port_, static_cast<std::uint32_t>(limit));
+        return port_.random_below(static_cast<std::uint32_t>(limit));
     });
 }
 

@@ -15,7 +15,7 @@ namespace {
 using call_kind = detail::consumer_call::kind;
 
 detail::task<> run_count(std::shared_ptr<detail::queue_impl> queue,
-                         detail::any_handler<void(error_code, std::size_t)> handler) {
+                         detail::handler_of<std::size_t> handler) {
     detail::port& p = queue->get_port();
     detail::signal wake(p);
     detail::waiting_call<std::size_t> call(*queue, std::move(handler), wake);
@@ -35,7 +35,7 @@ template <class Result>
 void start_call(const std::shared_ptr<detail::queue_impl>& impl,
                 detail::consumer_call::kind what,
                 bool no_wait,
-                detail::any_handler<void(error_code, Result)> handler,
+                detail::handler_of<Result> handler,
                 time_limit limit = time_limit::for_ever()) {
     if (!detail::usable_at_path(impl, handler))
         return;
@@ -45,14 +45,14 @@ void start_call(const std::shared_ptr<detail::queue_impl>& impl,
 }
 
 template <class... Values>
-auto call_of(detail::claim_impl& claim, detail::any_handler<void(error_code, Values...)> handler) {
+auto call_of(detail::claim_impl& claim, detail::handler_of<Values...> handler) {
     return detail::make_call(claim.get_port(), claim.wake(), std::move(handler));
 }
 
 /// Whether anything is claimed; if not, completes the handler.
 template <class... Values>
 bool is_claim(const std::shared_ptr<detail::claim_impl>& impl,
-              detail::any_handler<void(error_code, Values...)>& handler) {
+              detail::handler_of<Values...>& handler) {
     if (!impl)
         detail::refuse(impl, std::move(handler), errc::ownership_lost);
     return impl != nullptr;

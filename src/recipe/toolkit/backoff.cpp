@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/toolkit/backoff.hpp"
 
-#include "recipe/toolkit/random_below.hpp"
-
 #include <algorithm>
 
 namespace corozk::detail {
@@ -30,7 +28,7 @@ void backoff::measured(std::chrono::nanoseconds round_trip) noexcept {
 }
 
 bool backoff::gives_way(port& p) const {
-    return random_below(p, 1024) * (std::min(failures_, 3U) + 1) >= 1024;
+    return p.random_below(1024) * (std::min(failures_, 3U) + 1) >= 1024;
 }
 
 steady_clock::duration backoff::time_of(unsigned round_trips) const {
@@ -39,7 +37,7 @@ steady_clock::duration backoff::time_of(unsigned round_trips) const {
 }
 
 steady_clock::duration backoff::random_delay(port& p, unsigned round_trips) const {
-    return time_of(round_trips) * random_below(p, 1024) / 1024;
+    return time_of(round_trips) * p.random_below(1024) / 1024;
 }
 
 }  // namespace corozk::detail

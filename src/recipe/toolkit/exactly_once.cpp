@@ -4,7 +4,6 @@
 #include "driver/ensure_path.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
-#include "recipe/toolkit/random_below.hpp"
 #include "recipe/toolkit/retry.hpp"
 
 #include <limits>
@@ -33,7 +32,7 @@ task<> erase_abandoned(port& p, std::string parent, std::int64_t now, std::strin
         co_return;
     const auto children = static_cast<std::uint32_t>(count.record.num_children);
     const bool alone = children <= 1;
-    if (alone || (children > looked_at && random_below(p, children) >= looked_at))
+    if (alone || (children > looked_at && p.random_below(children) >= looked_at))
         co_return;
     if (now == 0) {
         request own(p, op_code::exists, std::move(made));

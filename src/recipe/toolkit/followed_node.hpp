@@ -62,8 +62,7 @@ private:
     template <class Core>
     friend task<> report_changes(std::shared_ptr<Core> self);
     template <class Core, class V>
-    friend void report_next(const std::shared_ptr<Core>& core,
-                            any_handler<void(error_code, V)> handler);
+    friend void report_next(const std::shared_ptr<Core>& core, handler_of<V> handler);
 
     bool pending() const noexcept { return call_ && !call_->over(); }
 
@@ -109,7 +108,7 @@ task<> report_changes(std::shared_ptr<Core> self) {
 /// Hands a call to the driver, which is started if there is none. `errc::busy` if another call is
 /// pending.
 template <class Core, class Value>
-void report_next(const std::shared_ptr<Core>& core, any_handler<void(error_code, Value)> handler) {
+void report_next(const std::shared_ptr<Core>& core, handler_of<Value> handler) {
     auto& reports = core->reports;
     if (reports.pending())
         return refuse(core, std::move(handler), errc::busy);
@@ -122,7 +121,7 @@ void report_next(const std::shared_ptr<Core>& core, any_handler<void(error_code,
 /// Completes a call once what `describe` makes of the node is present.
 template <class Core, class Value, class Describe>
 task<> await_node(std::shared_ptr<Core> self,
-                  any_handler<void(error_code, Value)> handler,
+                  handler_of<Value> handler,
                   std::string path,
                   time_limit limit,
                   Describe describe) {

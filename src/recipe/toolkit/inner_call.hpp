@@ -29,7 +29,7 @@ public:
     ~inner_call() { state_->wake = nullptr; }
 
     /// The operation's handler. Call once.
-    any_handler<void(error_code, Values...)> handler() { return token(); }
+    handler_of<Values...> handler() { return token(); }
 
     /// Same as above, for a public operation, which erases the type by itself.
     auto token() {

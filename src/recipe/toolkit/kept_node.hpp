@@ -49,7 +49,7 @@ struct kept_node_kind {
 /// within that round trip can be hit.
 class kept_node final : public recipe_core, public std::enable_shared_from_this<kept_node> {
 public:
-    using handler = any_handler<void(error_code)>;
+    using handler = handler_of<>;
 
     kept_node(port& p, std::string path, acl entries, kept_node_kind kind = kept_node_kind());
     ~kept_node();

@@ -78,7 +78,7 @@ private:
 template <class... Values>
 std::unique_ptr<pending_call<Values...>> make_call(port& p,
                                                    signal& wake,
-                                                   any_handler<void(error_code, Values...)> handler,
+                                                   handler_of<Values...> handler,
                                                    time_limit limit = time_limit::for_ever()) {
     return std::make_unique<pending_call<Values...>>(p, wake, std::move(handler), limit);
 }

@@ -105,7 +105,7 @@ boost::asio::any_io_executor executor_of(const Core* core) noexcept {
 /// Whether a recipe object can be used; if not, completes the handler. It may have been destroyed
 /// before an operation was started, which `asio::deferred` does late; its client may be closed.
 template <class Core, class... Values>
-bool usable(const std::shared_ptr<Core>& core, any_handler<void(error_code, Values...)>& handler) {
+bool usable(const std::shared_ptr<Core>& core, handler_of<Values...>& handler) {
     bool destroyed = core && core->stopped();
     if (core && !destroyed && core->get_port().status().state != session_state::closed)
         return true;
@@ -118,8 +118,7 @@ bool usable(const std::shared_ptr<Core>& core, any_handler<void(error_code, Valu
 
 /// Same as `usable`, for operations that require a valid path.
 template <class Core, class... Values>
-bool usable_at_path(const std::shared_ptr<Core>& core,
-                    any_handler<void(error_code, Values...)>& handler) {
+bool usable_at_path(const std::shared_ptr<Core>& core, handler_of<Values...>& handler) {
     if (!usable(core, handler))
         return false;
     if (core->path_is_good())
@@ -131,7 +130,7 @@ bool usable_at_path(const std::shared_ptr<Core>& core,
 /// Starts `driver(core, handler, arguments...)` if the object can be used.
 template <class Core, class... Values, class Driver, class... Arguments>
 void run_at_path(const std::shared_ptr<Core>& core,
-                 any_handler<void(error_code, Values...)> handler,
+                 handler_of<Values...> handler,
                  Driver driver,
                  Arguments&&... arguments) {
     if (usable_at_path(core, handler))
@@ -147,7 +146,7 @@ class waiting_call final : public pending_call<Values...>,
                            private session_observer {
 public:
     waiting_call(recipe_core& core,
-                 any_handler<void(error_code, Values...)> handler,
+                 handler_of<Values...> handler,
                  signal& wake,
                  time_limit limit = time_limit::for_ever())
         : pending_call<Values...>(core.get_port(), wake, std::move(handler), limit) {
@@ -174,7 +173,7 @@ private:
 /// get the call behind the core, and send nothing that nobody waits for (`request::only_for`).
 template <class Core, class... Values, class Attempt, class... Arguments>
 task<> serve_for(std::shared_ptr<Core> core,
-                 any_handler<void(error_code, Values...)> handler,
+                 handler_of<Values...> handler,
                  time_limit limit,
                  Attempt attempt,
                  Arguments... arguments) {
@@ -203,7 +202,7 @@ task<> serve_for(std::shared_ptr<Core> core,
 /// Same as above, without a time limit.
 template <class Core, class... Values, class Attempt, class... Arguments>
 task<> serve(std::shared_ptr<Core> core,
-             any_handler<void(error_code, Values...)> handler,
+             handler_of<Values...> handler,
              Attempt attempt,
              Arguments... arguments) {
     return serve_for(std::move(core),
@@ -216,7 +215,7 @@ task<> serve(std::shared_ptr<Core> core,
 /// Serves a call if the object can be used.
 template <class Core, class... Values, class Attempt, class... Arguments>
 void serve_at_path(const std::shared_ptr<Core>& core,
-                   any_handler<void(error_code, Values...)> handler,
+                   handler_of<Values...> handler,
                    Attempt attempt,
                    Arguments... arguments) {
     if (usable_at_path(core, handler))

@@ -17,7 +17,7 @@ template <class... Values>
 class waiting_calls {
 public:
     waiting_call<Values...>& add(recipe_core& core,
-                                 any_handler<void(error_code, Values...)> handler,
+                                 handler_of<Values...> handler,
                                  signal& wake,
                                  time_limit limit = time_limit::for_ever()) {
         sweep_(calls_, [](const auto& call) { return call.over(); });

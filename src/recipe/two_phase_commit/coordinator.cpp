@@ -30,9 +30,7 @@ constexpr std::size_t per_site_overhead = 64;
 
 using coordinator_ptr = std::shared_ptr<commit_coordinator_impl>;
 
-task<> begin_driver(coordinator_ptr self,
-                    commit_header header,
-                    any_handler<void(error_code)> handler) {
+task<> begin_driver(coordinator_ptr self, commit_header header, handler_of<> handler) {
     port& p = self->get_port();
     signal wake(p);
     waiting_call<> call(*self, std::move(handler), wake);
@@ -87,7 +85,7 @@ task<error_code> resume_once(commit_coordinator_impl& self, commit_transaction& 
 }
 
 task<> decide_driver(coordinator_ptr self,
-                     any_handler<void(error_code, commit_outcome)> handler,
+                     handler_of<commit_outcome> handler,
                      decision_times times) {
     port& p = self->get_port();
     signal wake(p);

@@ -201,9 +201,7 @@ task<error_code> join_steps(commit_site_impl& self,
     co_return result;
 }
 
-task<> join_driver(site_ptr self,
-                   any_handler<void(error_code, commit_transaction)> handler,
-                   time_limit limit) {
+task<> join_driver(site_ptr self, handler_of<commit_transaction> handler, time_limit limit) {
     port& p = self->get_port();
     signal wake(p);
     waiting_call<commit_transaction> call(*self, std::move(handler), wake, limit);
@@ -336,7 +334,7 @@ task<error_code> vote_steps(commit_site_impl& self,
 
 task<> vote_driver(site_ptr self,
                    std::optional<commit_vote> wish,
-                   any_handler<void(error_code, commit_outcome)> handler,
+                   handler_of<commit_outcome> handler,
                    time_limit limit) {
     port& p = self->get_port();
     signal wake(p);
@@ -364,7 +362,7 @@ task<> vote_driver(site_ptr self,
 void start_waiting(const site_ptr& self,
                    std::optional<commit_vote> wish,
                    time_limit limit,
-                   any_handler<void(error_code, commit_outcome)> handler) {
+                   handler_of<commit_outcome> handler) {
     if (!usable_at_path(self, handler))
         return;
     if (self->outcome) {
@@ -379,7 +377,7 @@ void start_waiting(const site_ptr& self,
     }
 }
 
-task<> finish_driver(site_ptr self, any_handler<void(error_code)> handler) {
+task<> finish_driver(site_ptr self, handler_of<> handler) {
     port& p = self->get_port();
     signal wake(p);
     waiting_call<> call(*self, std::move(handler), wake);

@@ -44,7 +44,7 @@ struct acquire_request {
 /// the recipe object has been destroyed.
 class acquisition {
 public:
-    using handler_type = any_handler<void(error_code, ownership)>;
+    using handler_type = handler_of<ownership>;
     using starter = std::function<void(bool try_only, handler_type handler)>;
 
     acquisition() = default;

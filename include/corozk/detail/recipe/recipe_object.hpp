@@ -32,7 +32,7 @@ public:
 protected:
     using impl_ptr = std::shared_ptr<Impl>;
     template <class... Values>
-    using handler_of = any_handler<void(error_code, Values...)>;
+    using handler_of = detail::handler_of<Values...>;
 
     recipe_object() noexcept = default;
     explicit recipe_object(std::shared_ptr<session_view> s, impl_ptr impl = nullptr) noexcept

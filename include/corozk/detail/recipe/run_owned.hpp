@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <corozk/detail/open_to_cancellation.hpp>
 #include <corozk/error.hpp>
 #include <corozk/ownership.hpp>
 
@@ -28,6 +27,27 @@ template <class Value, class Executor>
 struct awaitable_value<boost::asio::awaitable<Value, Executor>> {
     using type = Value;
 };
+
+/// One side of a race of awaitables. By default only terminal cancellation reaches a side, and a
+/// race that once received another type passes nothing on any more: not even that one side has
+/// ended.
+template <class Value>
+boost::asio::awaitable<Value> open_to_cancellation(boost::asio::awaitable<Value> side) {
+    co_await boost::asio::this_coro::reset_cancellation_state(
+        boost::asio::enable_total_cancellation());
+    co_return co_await std::move(side);
+}
+
+/// Room for what a body returns.
+template <class Value>
+using body_result = std::optional<
+    std::conditional_t<std::is_void_v<Value>, std::monostate, std::remove_cv_t<Value>>>;
+
+template <class Value>
+Value take_result(body_result<Value>& result) {
+    if constexpr (!std::is_void_v<Value>)
+        return std::move(*result);
+}
 
 /// Runs the body and stores its result or exception, as the race against the loss must not throw.
 template <class Value, class Body, class Owned>
@@ -72,7 +92,7 @@ boost::asio::awaitable<error_code> run_until_lost(Body& body,
     using namespace boost::asio::experimental::awaitable_operators;
     std::exception_ptr failure;
     // The first to end cancels the other; both have ended when the race is over.
-    auto race = co_await (open_to_cancellation(run_body<Value>(body, held, result, failure)) ||
+    auto race = co_await (open_to_cancellation(run_body(body, held, result, failure)) ||
                           open_to_cancellation(wait_until_lost(held)));
     boost::asio::cancellation_state state = co_await boost::asio::this_coro::cancellation_state;
     const bool cancelled = state.cancelled() != boost::asio::cancellation_type::none;
@@ -94,12 +114,10 @@ boost::asio::awaitable<Value> run_owned(boost::asio::awaitable<Owned> acquisitio
                                         Body body,
                                         const char* operation,
                                         std::string path) {
-    using stored =
-        std::conditional_t<std::is_void_v<Value>, std::monostate, std::remove_cv_t<Value>>;
     Owned held = co_await std::move(acquisition);
-    std::optional<stored> result;
+    body_result<Value> result;
     const call_site where(operation, std::move(path));
-    if (error_code reason = co_await run_until_lost<stored>(body, held, result, where))
+    if (error_code reason = co_await run_until_lost(body, held, result, where))
         throw error(reason, where.operation, where.path);
     // The body may have released it, or moved it elsewhere.
     if (held) {
@@ -107,8 +125,7 @@ boost::asio::awaitable<Value> run_owned(boost::asio::awaitable<Owned> acquisitio
         if (ec)
             throw error(ec, where.operation, where.path);
     }
-    if constexpr (!std::is_void_v<Value>)
-        co_return std::move(*result);
+    co_return take_result<Value>(result);
 }
 
 }  // namespace corozk::detail
