@@ -32,40 +32,33 @@ task<error_code> ensure_path(port& p,
         co_return co_await look_for_root(p, call);
     std::vector<std::string> missing;
     std::string current = path;
-    for (;;) {
-        if (current.empty() || current == "/")
-            break;
+    while (!current.empty() && current != "/") {
         request create(p, op_code::create, current);
         create.mode = mode;
         create.entries = entries;
         create.only_for(call);
         error_code ec = co_await create;
-        if (!ec || ec == zk_errc::node_exists) {
-            if (missing.empty())
-                co_return error_code();
-            current = std::move(missing.back());
-            missing.pop_back();
-        } else if (ec == zk_errc::no_node) {
-            std::string parent(parent_path(current));
-            missing.push_back(std::move(current));
-            current = std::move(parent);
-        } else if (ec == zk_errc::no_auth) {
+        if (ec == zk_errc::no_auth) {
             // It may exist without permission to create siblings.
             request exists(p, op_code::exists, current);
             exists.only_for(call);
             error_code found = co_await exists;
-            if (is_recoverable(found))
-                continue;
-            if (found)
-                co_return found == zk_errc::no_node ? ec : found;
+            if (found != zk_errc::no_node)
+                ec = found;
+        }
+        if (is_recoverable(ec))
+            continue;  // idempotent
+        if (ec == zk_errc::no_node) {
+            std::string parent(parent_path(current));
+            missing.push_back(std::move(current));
+            current = std::move(parent);
+        } else if (ec && ec != zk_errc::node_exists) {
+            co_return ec;
+        } else {
             if (missing.empty())
                 co_return error_code();
             current = std::move(missing.back());
             missing.pop_back();
-        } else if (is_recoverable(ec)) {
-            continue;  // idempotent
-        } else {
-            co_return ec;
         }
     }
     // Even a child of the root cannot be created: the chroot is missing.

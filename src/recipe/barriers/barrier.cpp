@@ -71,7 +71,7 @@ task<> wait_driver(std::shared_ptr<barrier_impl> self, handler_of<> handler, tim
         if (!call.over())
             co_await wake.wait();
     }
-    forget_watch(p, changed, watch_kind::data, self->path());
+    forget_watch(p, changed, self->path());
 }
 
 task<error_code> look_once(barrier_impl& self, bool& is_set) {

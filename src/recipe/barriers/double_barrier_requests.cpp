@@ -212,7 +212,7 @@ task<bool> barrier_room::watch_target(std::uint64_t generation) {
 }
 
 void barrier_room::forget_target() {
-    forget_watch(port_, target_watch_, watch_kind::data, watched_target_);
+    forget_watch(port_, target_watch_, watched_target_);
     watched_target_.clear();
 }
 

@@ -41,7 +41,7 @@ task<> barrier_room::run(std::shared_ptr<barrier_room> self) {
         }
     }
     self->forget_target();
-    forget_watch(p, self->record_watch_, watch_kind::data, self->parent_);
+    forget_watch(p, self->record_watch_, self->parent_);
     self->running_ = false;
 }
 
@@ -171,7 +171,7 @@ task<bool> barrier_room::step() {
         record_watch_.disarm();
         reads.look.attach(record_watch_);
     } else {
-        forget_watch(port_, record_watch_, watch_kind::data, parent_);
+        forget_watch(port_, record_watch_, parent_);
     }
     reads.send();
 
@@ -187,7 +187,7 @@ task<bool> barrier_room::step() {
     if (reads.looks)
         record_watched_ = reads.watches && !reads.look.error;
     if (ec && ec != zk_errc::no_node && reads.watches)
-        forget_watch(port_, record_watch_, watch_kind::data, parent_);
+        forget_watch(port_, record_watch_, parent_);
     drop_finished();
     if (ec == zk_errc::no_node) {
         note_missing_parent();

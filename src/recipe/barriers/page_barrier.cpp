@@ -80,7 +80,7 @@ task<> page_member::until_gone() {
             break;
         co_await wake_.wait();
     }
-    forget_watch(p, erased, watch_kind::exists, nodes_.own);
+    forget_watch(p, erased, nodes_.own);
 }
 
 task<> page_member::run_enter(std::shared_ptr<page_member> self) {

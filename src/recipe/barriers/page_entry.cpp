@@ -36,7 +36,7 @@ task<error_code> page_entry::come_in(const waiting_call<>& call, bool& again) {
     error_code ec = co_await ready;
     error_code listed = co_await listing;
     if (!ec)
-        forget_watch(nodes_.client, ready_watch_, watch_kind::data, nodes_.ready);
+        forget_watch(nodes_.client, ready_watch_, nodes_.ready);
     if (listed)
         ready_watch_.disarm();  // what is watched must have been counted
     if (ec && ec != zk_errc::no_node)
@@ -120,9 +120,9 @@ task<error_code> page_entry::create_ready() {
 }
 
 void page_entry::forget() {
-    forget_watch(nodes_.client, ready_watch_, watch_kind::exists, nodes_.ready);
+    forget_watch(nodes_.client, ready_watch_, nodes_.ready);
     if (predecessor_watch_.armed())
-        forget_watch(nodes_.client, predecessor_watch_, watch_kind::data, nodes_.own);
+        forget_watch(nodes_.client, predecessor_watch_, nodes_.own);
 }
 
 task<> page_entry::clean_up(std::uint64_t generation, bool admitted) {

@@ -52,7 +52,7 @@ task<error_code> page_exit::go_out(bool& again) {
 
 void page_exit::forget() {
     if (watch_.armed())
-        forget_watch(nodes_.client, watch_, watch_kind::data, watched_);
+        forget_watch(nodes_.client, watch_, watched_);
 }
 
 }  // namespace corozk::detail

@@ -430,8 +430,8 @@ void cache_core::give_watches(entry& e) {
 void cache_core::forget_watches(entry& e) {
     if (!e.watches)
         return;
-    forget_watch(port_, e.watches->data, e.present ? watch_kind::data : watch_kind::exists, e.path);
-    forget_watch(port_, e.watches->children, watch_kind::children, e.path);
+    forget_watch(port_, e.watches->data, e.path);
+    forget_watch(port_, e.watches->children, e.path, watch_kind::children);
 }
 
 }  // namespace corozk::detail

@@ -139,9 +139,9 @@ task<> configuration_core::read_versions() {
             co_await wake_.wait();
         }
     }
-    forget_watch(port_, first, ready ? watch_kind::exists : watch_kind::data, first_path);
+    forget_watch(port_, first, first_path);
     if (ready)
-        forget_watch(port_, second, watch_kind::exists, second_path);
+        forget_watch(port_, second, second_path);
 }
 
 /// `bad_version`: changed during the read; read again.

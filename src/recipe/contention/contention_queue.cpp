@@ -345,13 +345,13 @@ void contention_queue::listen(contender& c) {
 
 void contention_queue::stop_listening(contender& c) noexcept {
     if (c.listens())
-        forget_watch(port_, *c.extras_->turn, watch_kind::exists, announcement_of(c.path()));
+        forget_watch(port_, *c.extras_->turn, announcement_of(c.path()));
 }
 
 /// The contender stopped listening while the watch was in flight; its node may have been replaced.
 void contention_queue::stopped_listening(contender& c, operation& answer) {
     if (c.state != stage::waiting)
-        forget_watch(port_, *c.extras_->turn, watch_kind::exists, answer.path);
+        forget_watch(port_, *c.extras_->turn, answer.path);
 }
 
 void contention_queue::grant(contender& c) {
@@ -432,7 +432,7 @@ void contention_queue::end_session() {
 /// Without waiters, events of remote nodes are not needed.
 void contention_queue::stop_watching() noexcept {
     watching_ = parent_watch_.arming();
-    forget_watch(port_, parent_watch_, watch_kind::children, settings_->parent);
+    forget_watch(port_, parent_watch_, settings_->parent, watch_kind::children);
     for (contention_node& n : view_.nodes()) {
         auto* watch = n.local()
                           ? nullptr
@@ -470,7 +470,7 @@ void contention_queue::run() noexcept {
             stop_watching();
     }
     if (creation_.empty() && view_.empty() && operations_ == 0) {
-        forget_watch(port_, limit_watch_, watch_kind::data, settings_->parent);
+        forget_watch(port_, limit_watch_, settings_->parent);
         view_.limit().changed();
         queues_.retire(*this);
     }

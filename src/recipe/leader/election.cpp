@@ -125,6 +125,7 @@ task<> watch_leader(detail::port& s,
         std::string leader = join_path(parent, view.leader);
         std::string acknowledgement = join_path(parent, acknowledgement_of(view.leader));
         watch_kind kind = watch_kind::data;
+        bool again = false;
         // Remains acknowledged: a leader that resigns deletes the acknowledgement first.
         if (seen && seen->acknowledged && seen->path == leader)
             view.acknowledged = true;
@@ -147,14 +148,8 @@ task<> watch_leader(detail::port& s,
                 if (!ec && exists_ec && exists_ec != zk_errc::no_node)
                     ec = exists_ec;
             }
-            const bool lags = !ec && may_lag(s, get);
-            if (lags)
-                forget_watch(s, node_watch, kind, leader);
-            if (lags || ec == zk_errc::no_node) {
-                // Deleted between the two requests, or in a later session: read again.
-                forget_watch(s, acknowledgement_watch, watch_kind::exists, acknowledgement);
-                continue;
-            }
+            // Deleted between the two requests, or in a later session.
+            again = ec == zk_errc::no_node || (!ec && may_lag(s, get));
             now.path = leader;
             now.identity = without_release_request(
                 get.answer, impl->settings().release_request, get.record.version);
@@ -167,31 +162,25 @@ task<> watch_leader(detail::port& s,
             request look(s, no_parent ? op_code::exists : op_code::children, parent);
             look.attach(node_watch);
             ec = co_await look;
-            bool changed = no_parent ? !ec : ec == zk_errc::no_node;
-            if (!ec && !no_parent) {
-                changed = !view_election(impl->settings().names, look.names).leader.empty();
-            }
+            again = no_parent ? !ec : ec == zk_errc::no_node;
+            if (!ec && !no_parent)
+                again = !view_election(impl->settings().names, look.names).leader.empty();
             if (no_parent && ec == zk_errc::no_node)
                 ec = error_code();
             leader = parent;
-            if (changed) {
-                forget_watch(s, node_watch, kind, leader);
-                continue;
-            }
         } else if (no_parent) {
             ec = error_code();
         }
-        if (!ec && !(seen && same(now, *seen))) {
-            call->complete(error_code(), std::move(now));
-        } else if (ec && seen && retry(s).again(ec)) {
-            continue;  // waits for the connection, or for the next session
-        } else if (ec) {
+        if (ec && seen)  // waits for the connection, or for the next session
+            again = again || retry(s).again(ec);
+        if (!again && ec)
             call->fail(ec);
-        } else {
+        else if (!again && !(seen && same(now, *seen)))
+            call->complete(error_code(), std::move(now));
+        else if (!again)
             co_await wake.wait();
-        }
-        forget_watch(s, node_watch, kind, leader);
-        forget_watch(s, acknowledgement_watch, watch_kind::exists, acknowledgement);
+        forget_watch(s, node_watch, leader, kind);
+        forget_watch(s, acknowledgement_watch, acknowledgement);
     }
 }
 

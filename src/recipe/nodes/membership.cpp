@@ -63,7 +63,7 @@ public:
     void forget() {
         children_.forget();
         for (auto& [name, m] : members_)
-            forget_watch(port_, m.watch, watch_kind::data, join_path(children_.parent(), name));
+            forget_watch(port_, m.watch, join_path(children_.parent(), name));
         members_.clear();
     }
 

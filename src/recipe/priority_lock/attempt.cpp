@@ -236,7 +236,7 @@ task<bool> priority_attempt::wait_for(const ranked_listing& listing,
                                       const ranked_verdict& verdict) {
     std::string blocker = node_.at(listing.blocking_node(*verdict.watch));
     if (!blocker_watch_.armed() || blocker_ != blocker) {
-        forget_watch(port_, blocker_watch_, watch_kind::data, blocker_);
+        forget_watch(port_, blocker_watch_, blocker_);
         blocker_ = std::move(blocker);
         error_code ec = co_await observe(blocker_, blocker_watch_);
         if (ec == zk_errc::no_node || retry(port_, generation_).again(ec))
@@ -269,13 +269,13 @@ task<error_code> priority_attempt::observe(const std::string& path, watch_node& 
     look.attach(watch);
     ec = co_await look;
     if (ec == zk_errc::no_node)
-        forget_watch(port_, watch, watch_kind::exists, path);
+        forget_watch(port_, watch, path);
     co_return ec;
 }
 
 task<> priority_attempt::leave() {
     port_.use_service<priority_turns>().pass(settings_.parent, wake_);
-    forget_watch(port_, blocker_watch_, watch_kind::data, blocker_);
+    forget_watch(port_, blocker_watch_, blocker_);
     own_watch_.disarm();
     co_await node_.find_out();
     if (node_.known()) {
@@ -283,7 +283,7 @@ task<> priority_attempt::leave() {
         if (record_.asked)
             record = node_.record();
         co_await dismantle(port_, node_.path(), std::move(record), generation_);
-        forget_watch(port_, record_.watch, watch_kind::exists, node_.record());
+        forget_watch(port_, record_.watch, node_.record());
         if (node_.spent())
             port_.spawn(try_renew_parent(port_, settings_.parent));
     }

@@ -150,7 +150,7 @@ task<> claim_impl::run_watch(std::shared_ptr<claim_impl> self) {
             co_await me.wake_.wait();
         }
     }
-    forget_watch(me.port_, changed, watch_kind::data, node.path);
+    forget_watch(me.port_, changed, node.path);
     me.watching_ = false;
     me.still_exists();
 }

@@ -60,7 +60,7 @@ task<> queue_consumer::serve() {
         }
     }
     if (newcomers_.armed())
-        forget_watch(port_, newcomers_, watch_kind::children, settings_->path);
+        forget_watch(port_, newcomers_, settings_->path, watch_kind::children);
     drop_claim_watches();
     doubt_parent_soon();
 }

@@ -86,7 +86,7 @@ task<error_code> queue_consumer::watch_claims_elsewhere(std::size_t most) {
         if (ec && !gone) {
             result = ec;
         } else if (gone || children.names.empty()) {
-            forget_watch(port_, *items[i].watch, watch_kind::children, children.path);
+            forget_watch(port_, *items[i].watch, children.path, watch_kind::children);
             index_.claim_elsewhere_ended(items[i].name, gone);
         }
     }
@@ -95,7 +95,7 @@ task<error_code> queue_consumer::watch_claims_elsewhere(std::size_t most) {
 
 void queue_consumer::drop_claim_watches() {
     for (const claimed_item& item : index_.forget_claims_elsewhere())
-        forget_watch(port_, *item.watch, watch_kind::children, settings_->item_path(item.name));
+        forget_watch(port_, *item.watch, settings_->item_path(item.name), watch_kind::children);
 }
 
 /// After an idle time or a lost connection: checks whether the parent is still the listed one.

@@ -239,7 +239,7 @@ task<error_code> queue_producer::wait_for_capacity(std::int32_t version) {
         co_await wake_.wait();
         fail_those_that_cannot_wait();
     }
-    forget_watch(port_, changed, watch_kind::children, settings_->path);
+    forget_watch(port_, changed, settings_->path, watch_kind::children);
     co_return error_code();
 }
 

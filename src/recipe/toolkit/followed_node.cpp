@@ -24,8 +24,8 @@ task<error_code> followed_node::look() {
 }
 
 void followed_node::forget() {
-    forget_watch(port_, data_watch_, watch_kind::data, path_);
-    forget_watch(port_, missing_watch_, watch_kind::exists, path_);
+    forget_watch(port_, data_watch_, path_);
+    forget_watch(port_, missing_watch_, path_);
 }
 
 }  // namespace corozk::detail

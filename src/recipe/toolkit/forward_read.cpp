@@ -80,8 +80,8 @@ task<error_code> watch_creation(port& p, std::string path, watch_node& missing) 
         missing.disarm();
         co_return ec;
     }
-    // The server has set a data watch.
-    forget_watch(p, missing, watch_kind::data, path);
+    // The server has set a watch on its data.
+    forget_watch(p, missing, path);
     co_return make_error_code(zk_errc::node_exists);
 }
 

@@ -209,7 +209,7 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
         if (!again)
             co_await me.wake_.wait();
     }
-    forget_watch(p, me.watch_, watch_kind::data, me.path());
+    forget_watch(p, me.watch_, me.path());
     me.touch_.clear();
     me.hold_.lose(errc::closed);  // otherwise it was given up before
     me.node_.present = me.node_.perhaps = false;

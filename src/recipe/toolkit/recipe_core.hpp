@@ -224,8 +224,11 @@ void serve_at_path(const std::shared_ptr<Core>& core,
 
 /// Removes a watch on a node that may exist for long, here and at the server, unless the arming
 /// request is in flight: its completion handles that. A watch that was disarmed by a failed read
-/// may still exist at the server.
-inline void forget_watch(port& p, watch_node& watch, watch_kind kind, const std::string& path) {
+/// may still exist at the server, which has one list for those of data and of existence.
+inline void forget_watch(port& p,
+                         watch_node& watch,
+                         const std::string& path,
+                         watch_kind kind = watch_kind::data) {
     if (watch.arming())
         return;
     watch.disarm();

@@ -23,8 +23,8 @@ task<error_code> watched_children::list(name_list& names) {
 }
 
 void watched_children::forget() {
-    forget_watch(port_, listed_, watch_kind::children, parent_);
-    forget_watch(port_, missing_, watch_kind::exists, parent_);
+    forget_watch(port_, listed_, parent_, watch_kind::children);
+    forget_watch(port_, missing_, parent_);
 }
 
 }  // namespace corozk::detail

@@ -79,7 +79,7 @@ task<error_code> look_for_decision(port& p,
                 continue;
             }
             if (watch)
-                forget_watch(p, *watch, watch_kind::exists, path);
+                forget_watch(p, *watch, path);
             if (strange)
                 co_return co_await why_missing(p, mine);
             if (!found)
@@ -110,7 +110,7 @@ task<error_code> watch_transaction(port& p, const this_transaction& mine, watch_
         if (retry(p).again(ec))
             continue;
         if (ec)
-            forget_watch(p, watch, watch_kind::exists, path);
+            forget_watch(p, watch, path);
         if (ec != zk_errc::no_node || missed)
             co_return ec;
         missed = true;
@@ -192,8 +192,8 @@ task<error_code> await_decision(port& p,
         if (!call.over() && !due.rang() && (waits || transaction_watch.armed()))
             co_await wake.wait();
     }
-    forget_watch(p, watch, watch_kind::exists, decision_node(mine.path));
-    forget_watch(p, transaction_watch, watch_kind::data, mine.identity);
+    forget_watch(p, watch, decision_node(mine.path));
+    forget_watch(p, transaction_watch, mine.identity);
     if (!ec && !outcome && due.rang())
         ec = co_await write_abort(p, mine, "the deadline passed", outcome);
     co_return ec;

@@ -195,9 +195,9 @@ task<error_code> join_steps(commit_site_impl& self,
         result = ec;
         break;
     }
-    forget_watch(p, begin_watch, watch_kind::exists, self.path());
-    forget_watch(p, decision_watch, watch_kind::exists, decision_node(self.path()));
-    forget_watch(p, node_watch, watch_kind::data, self.node);
+    forget_watch(p, begin_watch, self.path());
+    forget_watch(p, decision_watch, decision_node(self.path()));
+    forget_watch(p, node_watch, self.node);
     co_return result;
 }
 

@@ -124,7 +124,7 @@ task<error_code> vote_tally::read_votes(bool& again) {
                 problem = co_await look_for_traces(i, generation, again);
             continue;
         }
-        forget_watch(port_, votes_[i].missing_watch, watch_kind::data, node_of(i));
+        forget_watch(port_, votes_[i].missing_watch, node_of(i));
         again = true;
         if (ec && !retry(port_).again(ec))
             problem = ec;
@@ -143,7 +143,7 @@ task<error_code> vote_tally::look_for_traces(std::size_t i, std::uint64_t genera
     error_code is_there = co_await node;
     const bool lags = may_lag(port_, joined) || may_lag(port_, node);
     if (lags || retry(port_).again(has_come) || retry(port_).again(is_there)) {
-        forget_watch(port_, votes_[i].missing_watch, watch_kind::exists, node_of(i));
+        forget_watch(port_, votes_[i].missing_watch, node_of(i));
         again = true;
     } else if (!has_come && is_there == zk_errc::no_node) {
         // Or its join was undone between the two requests.
@@ -153,7 +153,7 @@ task<error_code> vote_tally::look_for_traces(std::size_t i, std::uint64_t genera
         if (same && !may_lag(port_, still)) {
             states_[i] = site_state::dead;
         } else {
-            forget_watch(port_, votes_[i].missing_watch, watch_kind::exists, node_of(i));
+            forget_watch(port_, votes_[i].missing_watch, node_of(i));
             again = true;
         }
     } else if (!is_there) {
@@ -180,7 +180,7 @@ task<error_code> vote_tally::write_commit(outcome_slot& outcome) {
     }
     // After `not_read_only`, an earlier one may still have been written.
     if (retry(port_).again(ec) || ec == zk_errc::node_exists || ec == zk_errc::not_read_only) {
-        forget_watch(port_, decision_watch_, watch_kind::exists, decision_node(mine_.path));
+        forget_watch(port_, decision_watch_, decision_node(mine_.path));
         co_return error_code();
     }
     if (ec == zk_errc::bad_version || ec == zk_errc::no_node) {
@@ -196,11 +196,11 @@ task<error_code> vote_tally::write_commit(outcome_slot& outcome) {
 }
 
 void vote_tally::forget() {
-    forget_watch(port_, decision_watch_, watch_kind::exists, decision_node(mine_.path));
-    forget_watch(port_, transaction_watch_, watch_kind::data, mine_.identity);
+    forget_watch(port_, decision_watch_, decision_node(mine_.path));
+    forget_watch(port_, transaction_watch_, mine_.identity);
     for (std::size_t i = 0; i < sites_.size(); ++i) {
         std::string path = node_of(i);
-        forget_watch(port_, votes_[i].missing_watch, watch_kind::exists, path);
+        forget_watch(port_, votes_[i].missing_watch, path);
         // The server removes watches of existing nodes with the nodes.
         votes_[i].data_watch.disarm();
     }
