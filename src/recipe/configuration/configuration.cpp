@@ -76,9 +76,8 @@ configuration::configuration(const client& c, std::string path, configuration_op
     : recipe_object(c.implementation(), path, std::move(options.acl)), cache_(c, path) {}
 
 void configuration::start_publish(const impl_ptr& writer, std::string data, handler_of<> handler) {
-    if (!detail::usable_at_path(writer, handler))
-        return;
-    writer->publish(std::move(data), std::move(handler));
+    if (detail::usable_at_path(writer, handler))
+        writer->publish(std::move(data), std::move(handler));
 }
 
 basic_configuration::basic_configuration(const client& c,
@@ -109,9 +108,8 @@ void basic_configuration::start_next(const impl_ptr& impl,
 void basic_configuration::start_publish(const impl_ptr& impl,
                                         configuration_parts parts,
                                         handler_of<> handler) {
-    if (!detail::usable_at_path(impl, handler))
-        return;
-    impl->publish(std::move(parts), std::move(handler));
+    if (detail::usable_at_path(impl, handler))
+        impl->publish(std::move(parts), std::move(handler));
 }
 
 }  // namespace corozk
