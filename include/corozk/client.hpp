@@ -69,10 +69,10 @@ struct watched_children {
  *
  * @par Read your writes
  * An operation that changes something, of the client or of a recipe, completes once every cache and
- * every configuration of the client shows that change. It does not wait longer than until the
- * connection is lost, the copy is destroyed, the operation is cancelled (it still succeeds), or its
- * deadline. The client's reads and `sync` do not wait for the copies: one that was started behind a
- * change that is still in flight may complete before it.
+ * every configuration of the client shows that change. It stops waiting when the connection is
+ * lost, the cache is destroyed, the operation is cancelled (it still succeeds), or its deadline
+ * passes. Reads and `sync` do not wait for caches: a read started while a change is in flight may
+ * complete first.
  *
  * @par Before the first connection
  * Once `connect` has been called, operations, including those of recipes, wait for the first
@@ -80,7 +80,7 @@ struct watched_children {
  * limited by their own deadline. They fail with `errc::closed` if the client gives up or is closed,
  * and immediately if `connect` was never called.
  *
- * @par Errors of all operations
+ * @errors All operations can fail with:
  * - `zk_errc::connection_loss`: the connection was lost after the request had been sent; the
  *   outcome is unknown (`is_outcome_unknown`).
  * - `errc::not_connected`: not sent within the time allowed (never before the first connection).
@@ -95,7 +95,7 @@ struct watched_children {
  *   (`client_options::dialect`).
  * - errors reported by the server, such as `zk_errc::no_node`.
  *
- * @par Cancellation of all operations
+ * @cancellation
  * | operation | terminal | partial | total |
  * |---|---|---|---|
  * | reads, `sync` | completes at once; the response is discarded | same | same |
@@ -111,13 +111,14 @@ struct watched_children {
  * @par Executor and thread safety
  * Distinct clients: safe. Use a client, its watches and its recipes on its executor only; if
  * several threads run the context, give it a strand. Completion handlers run on their associated
- * executor (by default the client's; Asio's system executor, whose threads are others, if the
- * object has never had a client or was moved from), never within the initiating function. A handler
- * and its result are stored in memory of the handler's associated allocator, which is freed before
- * the handler is called. What a handler starts is sent once it returns; it must not run the event
- * loop itself. Responses that arrive together are dispatched in one iteration of the event loop; if
- * several handlers throw in it, `io_context::run` throws `boost::asio::multiple_exceptions`. In the
- * child of a fork the client is closed; the session remains the parent's.
+ * executor (by default the client's; if the object has never had a client or was moved from, Asio's
+ * system executor, which has its own threads), never within the initiating function. A handler and
+ * its result are stored in memory of the handler's associated allocator, which is freed before the
+ * handler is called. Operations that a handler starts are sent once it returns; it must not run the
+ * event loop itself. Responses that arrive together are dispatched in one iteration of the event
+ * loop; if several handlers throw in it, `io_context::run` throws
+ * `boost::asio::multiple_exceptions`. In the child of a fork the client is closed; the session
+ * remains the parent's.
  *
  * @par Lifetime
  * A client may be destroyed in any state. Operations not yet sent complete with `errc::closed`,
@@ -126,7 +127,8 @@ struct watched_children {
  *
  * Watches, recipe objects and what they return may be destroyed in any state, before or after their
  * client, whose end makes their operations fail with `errc::closed`. Unless documented otherwise,
- * their destruction completes their pending operations with `operation_aborted`.
+ * their destruction completes their pending operations with
+ * `boost::asio::error::operation_aborted`.
  */
 class COROZK_DECL client {
 public:
@@ -153,7 +155,8 @@ public:
      *
      * @errors As `connect` of a client, below.
      *
-     * @cancellation All types: stops trying; completes with `operation_aborted`.
+     * @cancellation All types: stops trying; completes with
+     * `boost::asio::error::operation_aborted`.
      */
     template <class Token = default_token>
     static auto connect(client_options options, Token&& token = Token{}) {
@@ -163,7 +166,7 @@ public:
     }
 
     /** @brief Same as above, on a given executor: for tokens whose handlers have none, such as
-     *         `use_future`, which the other one refuses. */
+     *         `use_future`, which the overload above rejects. */
     template <class Token = default_token>
     static auto connect(executor_type executor, client_options options, Token&& token = Token{}) {
         detail::call_site where("connect", options.hosts);
@@ -193,9 +196,9 @@ public:
      * @brief Closes the session, which deletes its ephemeral nodes. All pending operations complete
      *        with `errc::closed`.
      *
-     * Waits until requests in flight have their responses, and until an item of a queue that was
-     * taken for a cancelled call is put back. If the connection is lost meanwhile, it is not put
-     * back, and an error is logged.
+     * Waits until requests in flight have their responses, and until a queue item taken for a
+     * cancelled call has been put back. If the connection is lost first, it is not put back, and an
+     * error is logged.
      *
      * @completes `void(error_code)`
      *
@@ -203,8 +206,8 @@ public:
      * `client_options::close_timeout`, not connected, or `leave_session` was called before. The
      * client is closed, but the session's nodes remain until it times out at the server. With
      * ClickHouse Keeper, which does not respond to the closing request, always, unless
-     * `client_options::dialect` is `server_dialect::zookeeper_3_4`: then the end of the connection is
-     * the confirmation.
+     * `client_options::dialect` is `server_dialect::zookeeper_3_4`: then the end of the connection
+     * is the confirmation.
      */
     template <class Token = default_token>
     auto close(Token&& token = Token{}) {
@@ -229,22 +232,22 @@ public:
     }
 
     /**
-     * @brief What continues the session in another client; without an id if there was none, or if
-     *        the server has reported that it has expired.
+     * @brief Credentials with which another client can continue the session; without an id if there
+     *        is none, or if the server has reported that it has expired.
      */
     session_credentials credentials() const;
 
     /**
      * @brief A client that uses the same session, with a node of this client as its root.
      *
-     * As a client whose host list ends with the path, but without a session of its own: all paths
-     * are relative to the node, in arguments, results and events, and recipes work below it. The
+     * Like a client whose host list ends with the path, but without a session of its own: all paths
+     * in arguments, results and events are relative to the node, and recipes work below it. The
      * session, its state, its statistics and its event loop are shared, and so are operations that
      * are not about paths: `connect`, `close`, `leave_session`, `add_auth`, `set_hosts`. Destroying
      * it does not close the session; destroying the client that connected does, and then `connect`
      * fails with `errc::closed`.
      *
-     * A client remembers each distinct path (some hundred bytes) as long as it lives.
+     * A client remembers each distinct path (a few hundred bytes) as long as it lives.
      *
      * @par Preconditions
      * The node exists. Otherwise operations fail with `zk_errc::no_node`, and those that create
@@ -291,17 +294,17 @@ public:
     std::string hosts() const;
 
     /**
-     * @brief Replaces the host list, in any state. The session, its watches and ephemeral nodes
-     *        stay.
+     * @brief Replaces the host list, in any state. The session, its watches and ephemeral nodes are
+     *        kept.
      *
      * A disconnected client tries the new servers at once. A connected one moves only if its server
-     * is not in the new list, or, with such a probability that the load becomes even, if there are
-     * more servers than before. It moves at a random time within one session timeout, after the
-     * other server has answered, and while no request is in flight; requests that are started
-     * meanwhile wait. To the program this is a short `session_state::suspended`.
+     * is not in the new list or, if servers were added, with the probability that balances the
+     * load. It moves at a random time within one session timeout, once the other server has
+     * answered and no request is in flight; requests that are started meanwhile wait. To the
+     * program this is a short `session_state::suspended`.
      *
      * @par Preconditions
-     * The path behind the hosts (the client's root) is the same as before.
+     * The path after the hosts (the client's root) is the same as before.
      *
      * @completes `void(error_code)`, at once: the client moves later.
      *
@@ -603,8 +606,8 @@ public:
     }
 
     /**
-     * @brief As whom the server knows this client: its address, and what it has authenticated as
-     *        (ZooKeeper 3.7).
+     * @brief The identities under which the server knows this client: its address, and those that
+     *        it has authenticated as (ZooKeeper 3.7).
      *
      * @completes `void(error_code, std::vector<identity>)`
      */
@@ -673,7 +676,7 @@ public:
      *        (`members`), if the configuration's version matches.
      *
      * `joining`: server lines as in the configuration, separated by commas; `leaving`: server ids,
-     * separated by commas; `members`: all server lines. Empty arguments are not sent. `version` is
+     * separated by commas; `members`: all server lines; empty arguments are omitted. `version` is
      * the configuration's; -1: any.
      *
      * @completes `void(error_code, node_data)`, with the new configuration.

@@ -27,8 +27,9 @@ struct contender_options {
     corozk::compatibility compatibility = corozk::compatibility::native;
 
     /// What `request_release` appends to the data of the holder's node or, with `curator`, replaces
-    /// it with. Empty: "unlock", or what Curator's locks expect, "__REVOKE__". Curator's latches and
-    /// leases have no such requests: if it is empty there, they are not supported.
+    /// it with. Empty: "unlock", or what Curator's locks expect, "__REVOKE__". Curator's latches
+    /// and leases have no such requests: a text that is not empty enables them, among participants
+    /// of corozk.
     std::string release_request;
 };
 
@@ -48,8 +49,8 @@ struct contender_info {
     std::int64_t fencing_token = 0;
     std::string data;                             ///< Data of its node.
     std::chrono::system_clock::time_point since;  ///< Creation time, by the server's clock.
-    /// The nodes that block it directly; those that only block one of these are left out. All of
-    /// them have to go before it can proceed or, if it waits for permits, enough of them.
+    /// The nodes that block it directly; transitive blockers are omitted. It proceeds once all of
+    /// them (for permits: enough of them) are gone.
     path_list waits_for;
 };
 

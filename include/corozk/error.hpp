@@ -80,7 +80,7 @@ enum class errc : int {
     not_a_member,            ///< The object has not entered or joined.
     busy,                    ///< Another operation or another writer is in progress.
     tls_failed,              ///< Servers accepted a connection, but no TLS handshake succeeded.
-    sequence_exhausted,      ///< All numbers of a parent are used up; it is replaced once empty.
+    sequence_exhausted,      ///< Sequence numbers exhausted; the parent is replaced once empty.
     lease_expired,           ///< A node's TTL has passed, and no renewal was confirmed in time.
 };
 

@@ -21,11 +21,10 @@ class node_map_editor;
 }  // namespace detail
 
 /**
- * @brief Nodes by path or name, in ascending order, at one time: the contents of a cache.
+ * @brief An immutable, ordered snapshot of a cache: nodes by path or name.
  *
- * Has the functions of a `const std::map<std::string, node_data>` and never changes. Maps of
- * successive states share all nodes except those that changed in between, and copies share
- * everything.
+ * Has the functions of a `const std::map<std::string, node_data>`. Maps of successive states share
+ * all nodes except those that changed in between, and copies share everything.
  *
  * @par Complexity
  * Copying, `size`, `begin` and `end`: constant. Look-ups: logarithmic. A step of an iterator:

@@ -54,12 +54,11 @@ struct tls_options {
     std::string key_password;      ///< The key's password; may be empty.
 
     /// The name that every server's certificate must be valid for. Empty means the server's name in
-    /// the host list, or any of them if the list has it by several.
+    /// the host list, or any of its names if the list has several.
     std::string server_name;
 
-    /// If set, connections are made with this context as it is (one for clients), and the files,
-    /// texts and authorities above are ignored. Certificates, names and the version of TLS are
-    /// checked nevertheless.
+    /// If set, this (client-side) context is used as is, and the files, texts and authorities above
+    /// are ignored. Certificates, names and the version of TLS are checked nevertheless.
     std::shared_ptr<boost::asio::ssl::context> context;
 };
 
@@ -84,8 +83,8 @@ struct sasl_options {
     std::string password_file;
 
     /// The mechanisms, separated by spaces: DIGEST-MD5 or GSSAPI, the only ones that ZooKeeper's
-    /// servers know. The first one is used that is installed and for which this side has
-    /// credentials. At least one must be installed.
+    /// servers know. The first one that is installed and for which this side has credentials is
+    /// used. At least one must be installed.
     std::string mechanisms = "DIGEST-MD5";
 
     /// The service name of the servers' principal.
@@ -100,7 +99,7 @@ struct sasl_options {
     std::string realm;
 };
 
-/** @brief Which operations of ZooKeeper's protocol a client asks for. */
+/** @brief Which protocol operations the client may send. */
 enum class server_dialect : std::uint8_t {
     /// All of them. The client detects that a server does not know one: by its error, or because it
     /// closes two connections in a row instead of responding. Until then requests fail with
@@ -110,18 +109,18 @@ enum class server_dialect : std::uint8_t {
     automatic,
 
     /// Those of ZooKeeper 3.4, which ClickHouse Keeper and RaftKeeper know, too. Containers become
-    /// persistent nodes, the `stat` of a created node has no times (`ctime` and `mtime` are 0),
-    /// and watches that are no longer waited for stay at the server until they fire or the
-    /// connection ends. What else is newer fails with `zk_errc::unimplemented`, and nothing is
-    /// sent: TTLs, `add_watch`, `read_all`, `ephemerals`, `count_descendants`, `who_am_i`,
-    /// `reconfigure`. The end of the connection counts as the confirmation of `close`.
+    /// persistent nodes, the `stat` of a created node has no times (`ctime` and `mtime` are 0), and
+    /// watches that are no longer awaited remain at the server until they fire or the connection
+    /// ends. Newer operations fail with `zk_errc::unimplemented` without being sent: TTLs,
+    /// `add_watch`, `read_all`, `ephemerals`, `count_descendants`, `who_am_i`, `reconfigure`. The
+    /// end of the connection counts as the confirmation of `close`.
     zookeeper_3_4,
 };
 
 /**
  * @brief What identifies a session to the servers: see `client::credentials`.
  *
- * A secret: whoever has it can continue the session, and end it.
+ * A secret: any client that has it can continue the session, and end it.
  */
 struct session_credentials {
     session_credentials() = default;
@@ -143,8 +142,8 @@ struct client_options {
     /// each connection attempt; all addresses of a name are tried, in random order.
     std::string hosts;
 
-    /// The session timeout to request; the server may adjust it (by default to 2 to 20 ticks). At
-    /// least 100 ms and at most 10 days.
+    /// The session timeout to request; the server may adjust it (by default to between 2 and 20
+    /// ticks). At least 100 ms and at most 10 days.
     std::chrono::milliseconds session_timeout{10'000};
 
     /// How long `connect` tries before it fails. 0 means no limit.
@@ -156,11 +155,11 @@ struct client_options {
     std::chrono::milliseconds queue_timeout{0};
 
     /// How long `close` waits for the responses in flight and then for the server's confirmation.
-    /// After this time the request to end the session is sent, if it was not yet, and the session is
-    /// left to expire as far as this client knows. With 0 nothing is waited for.
+    /// After this time the request to end the session is sent, if it was not sent before, and the
+    /// session is left to expire as far as this client knows. 0: `close` does not wait.
     std::chrono::milliseconds close_timeout{1'500};
 
-    /// After the session was lost: start a new one (true), or close the client (false).
+    /// After session loss: start a new session (true), or close the client (false).
     bool renew_session = true;
 
     /// Continue this session, of a client that has left it (`client::leave_session`) or has
@@ -169,9 +168,9 @@ struct client_options {
     /// after any loss (`renew_session`); what was started before fails with
     /// `zk_errc::session_expired`.
     ///
-    /// Never in two clients at once: servers cut the connection of the older, which reconnects and
-    /// cuts that of the younger, and so on. The nodes of locks, elections and other recipes that
-    /// the previous client had remain, too, and nobody releases them while the session lives.
+    /// Never continue it in two clients at once: they would disconnect each other repeatedly. The
+    /// nodes of the previous client's locks, elections and other recipes remain, too, and are not
+    /// released while the session lives.
     std::optional<session_credentials> session;
 
     /// Accept a server that is cut off from its quorum and serves reads only. Meanwhile the client
@@ -197,7 +196,7 @@ struct client_options {
     /// The destination of log messages.
     corozk::logger logger;
 
-    /// What the servers are asked for.
+    /// The protocol operations that the client may send.
     server_dialect dialect = server_dialect::automatic;
 
     /// The largest request that the servers accept (their `jute.maxbuffer`), in bytes; at least

@@ -18,7 +18,7 @@ namespace corozk {
 namespace detail {
 class owned;
 
-/// What an operation of an ownership needs of its owner, which may have been released.
+/// What an operation of an ownership needs from its owner, which may have been released.
 struct holder {
     holder(std::shared_ptr<void> keep_alive_, boost::asio::any_io_executor executor_) noexcept
         : keep_alive(std::move(keep_alive_)), executor(std::move(executor_)) {}
@@ -32,7 +32,7 @@ inline boost::asio::any_io_executor executor_of(const holder& h) noexcept {
 }  // namespace detail
 
 /**
- * @brief RAII handle for something held exclusively: a lock, permit, leadership or claim.
+ * @brief RAII handle for a lock, permit, leadership or claim.
  *
  * Move-only. The destructor releases it in the background: its node is deleted, with retries for as
  * long as the session lives. `release` does the same and can be awaited.
@@ -57,8 +57,8 @@ public:
 
     using executor_type = boost::asio::any_io_executor;
 
-    /** @brief That of its client, also once it is released; the system executor if it has never
-     *         owned anything, or was moved from. */
+    /** @brief The client's executor, even after release; the system executor if it never owned
+     *         anything, or was moved from. */
     executor_type get_executor() const noexcept {
         return executor_ ? executor_ : detail::executor_of(nullptr);
     }
@@ -87,7 +87,8 @@ public:
      * @completes `void(error_code, error_code)`, with the reason: `zk_errc::session_expired`,
      * `errc::ownership_lost` (another client deleted the node) or `errc::closed`.
      *
-     * @errors `operation_aborted`: it was released. `errc::ownership_lost`: nothing is owned.
+     * @errors `boost::asio::error::operation_aborted`: it was released. `errc::ownership_lost`:
+     * nothing is owned.
      *
      * @cancellation All types: completes at once; a later `wait_lost` still reports
      * the loss.
@@ -106,9 +107,9 @@ public:
      *
      * @completes `void(error_code)`
      *
-     * @errors The reason if it is lost; `operation_aborted`: it was released; `errc::busy`: another
-     * `wait_release_requested` is pending; `errc::not_supported`: the recipe, or its format, has no
-     * such requests; `errc::ownership_lost`: nothing is owned.
+     * @errors The reason if it is lost; `boost::asio::error::operation_aborted`: it was released;
+     * `errc::busy`: another `wait_release_requested` is pending; `errc::not_supported`: the recipe,
+     * or its format, has no such requests; `errc::ownership_lost`: nothing is owned.
      *
      * @cancellation All types: completes at once; a later call still reports the
      * request.
@@ -152,8 +153,8 @@ public:
      *
      * Nothing is sent if the client knows of the loss. Otherwise the server applies the transaction
      * only in the session of the grant and only while the node exists. The check is by name, which
-     * contains a unique id: only a client that deletes the node and creates one of the same name
-     * goes undetected.
+     * contains a unique id; a client that deletes the node and re-creates it under the same name is
+     * not detected.
      *
      * @completes `void(error_code, std::vector<transaction_result>)`, as `client::commit`.
      *

@@ -43,8 +43,8 @@ public:
     std::size_t size() const noexcept { return count_; }              ///< Number of elements.
     bool empty() const noexcept { return count_ == 0; }               ///< Whether `size() == 0`.
     const std::string& operator[](std::size_t i) const { return begin()[i]; }  ///< `i < size()`.
-    const std::string& front() const { return *begin(); }                      ///< Not if empty.
-    const std::string& back() const { return end()[-1]; }                      ///< Not if empty.
+    const std::string& front() const { return *begin(); }  ///< The list must not be empty.
+    const std::string& back() const { return end()[-1]; }  ///< The list must not be empty.
 
     /** @brief Equal if both contain the same paths in the same order. */
     friend bool operator==(const path_list& a, const path_list& b) {

@@ -11,12 +11,13 @@ namespace corozk {
  *
  * Events are queued in the order of the changes, and arrive before the response to any read that
  * shows the change. An event `watch_event_type::unknown` of the watched node means that others may
- * be missing, so that everything of interest must be read again: after each reconnect of the
- * session, and if the queued events would take more than 256 KiB, which it then replaces.
+ * be missing, so that everything of interest must be read again: it is reported after each
+ * reconnect of the session, and in place of the queued events if these would take more than 256
+ * KiB.
  *
- * Move-only. The destructor ends the watch, also at the server unless the client has others on the
- * node; a pending `next` completes with `operation_aborted`. The watch survives reconnects of the
- * session, not its loss.
+ * Move-only. The destructor ends the watch, at the server as well unless the client has others on
+ * the node; a pending `next` completes with `boost::asio::error::operation_aborted`. The watch
+ * survives reconnects of the session, not its loss.
  *
  * @executor As `client`.
  */

@@ -14,9 +14,8 @@ namespace corozk {
 enum class trace_kind : std::uint8_t {
     operation,  ///< An operation started by the user, such as "lock.acquire" or "get".
     request,    ///< A request to the server on behalf of an operation, such as "create".
-    /// The time during which a lock, permit or leadership is held. There are none of a
-    /// `priority_lock`, nor of the claims of queues; with `compatibility` a semaphore's acquisition
-    /// has two.
+    /// The time during which a lock, permit or leadership is held. Not reported for `priority_lock`
+    /// or queue claims; with `compatibility` a semaphore's acquisition has two.
     tenure,
 };
 

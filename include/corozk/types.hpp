@@ -97,7 +97,7 @@ COROZK_DECL acl read_only_acl();
 /** @brief Grants all permissions to the authenticated identities of the node's creator. */
 COROZK_DECL acl creator_acl();
 
-/** @brief As whom a server knows a client; see `client::who_am_i`. */
+/** @brief An identity under which a server knows a client; see `client::who_am_i`. */
 struct identity {
     identity() = default;
     identity(std::string scheme_, std::string id_)
@@ -115,7 +115,7 @@ struct create_options {
     std::chrono::milliseconds ttl{0};
 
     /// Not owned: must outlive the call of the initiating function. Null means `open_acl()`; an
-    /// empty list is refused with `zk_errc::invalid_acl` by `create` and `ensure_path`, and means
+    /// empty list is rejected with `zk_errc::invalid_acl` by `create` and `ensure_path`, and means
     /// `open_acl()` in a transaction.
     const corozk::acl* acl = nullptr;
 };

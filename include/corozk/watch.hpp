@@ -54,9 +54,10 @@ private:
 /**
  * @brief A watch that a reading operation has set at the server. It fires once.
  *
- * Move-only. The destructor cancels the watch, also at the server unless the client has others on
- * the node; a pending `next` completes with `operation_aborted`. The watch survives reconnects of
- * the session, and reports what has changed meanwhile before any later operation shows it.
+ * Move-only. The destructor cancels the watch, at the server as well unless the client has others
+ * on the node; a pending `next` completes with `boost::asio::error::operation_aborted`. The watch
+ * survives reconnects of the session, and reports what has changed meanwhile before any later
+ * operation shows it.
  *
  * @executor As `client`.
  */

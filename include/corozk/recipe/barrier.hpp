@@ -53,14 +53,14 @@ public:
     barrier() noexcept = default;
 
     /**
-     * @brief Sets the barrier. Missing parents are created. One that this object has set in an
-     *        earlier session, which the server has not ended yet, is bound to the current session.
+     * @brief Sets the barrier. Missing parents are created. If this object's previous session left
+     *        the barrier set and has not ended yet, `set` re-binds it to the current session.
      *
      * @completes `void(error_code, bool)`: true if this call has set it or bound it to the current
-     * session, also if the response was lost; false if it was already set.
+     * session, even if the response was lost; false if it was already set.
      *
-     * @errors `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::not_read_only`, `errc::closed`. Waits
-     * through outages and session loss; limit it by Asio's means.
+     * @errors `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::not_read_only`, `errc::closed`.
+     * Retries across outages and session loss; bound it with Asio cancellation.
      */
     template <class Token = default_token>
     auto set(Token&& token = Token{}) {
@@ -75,8 +75,8 @@ public:
      * @completes `void(error_code, bool)`: false if there was no barrier.
      *
      * @errors `zk_errc::not_empty`: the barrier node has children; `errc::bad_path`,
-     * `zk_errc::no_auth`, `zk_errc::not_read_only`, `errc::closed`. Waits through outages and
-     * session loss; limit it by Asio's means.
+     * `zk_errc::no_auth`, `zk_errc::not_read_only`, `errc::closed`. Retries across outages and
+     * session loss; bound it with Asio cancellation.
      */
     template <class Token = default_token>
     auto remove(Token&& token = Token{}) {
@@ -88,8 +88,8 @@ public:
      *
      * @completes `void(error_code, bool)`
      *
-     * @errors `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::not_read_only`, `errc::closed`. Waits
-     * through outages and session loss; limit it by Asio's means.
+     * @errors `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::not_read_only`, `errc::closed`.
+     * Retries across outages and session loss; bound it with Asio cancellation.
      */
     template <class Token = default_token>
     auto is_set(Token&& token = Token{}) {

@@ -36,8 +36,8 @@ struct tree_state {
     std::uint64_t revision = 0;  ///< Incremented by every change; 0: not read yet.
     bool exists = false;         ///< Whether the root of the cache exists.
 
-    /// By path (tree) or by name (children). Null before the first revision. Shares with other
-    /// states what did not change in between, and can be read and destroyed in any thread.
+    /// By path (tree) or by name (children). Null before the first revision. Shares unchanged nodes
+    /// with other states, and can be read and destroyed in any thread.
     std::shared_ptr<const node_map> nodes;
 };
 
@@ -57,12 +57,12 @@ struct cache_options {
 
     /// Whether states contain the nodes' data. Without it, the names of a node's children are read
     /// in place of its data; with one-shot watches the data is read and discarded. This saves data,
-    /// not requests: each node is still asked for, also after a change of nothing but its data.
+    /// not requests: each node is still read, even if only its data changed.
     bool data = true;
 
-    /// `next` completes only once no new revision has followed for this long, but no later than ten
-    /// times this long after the first one that it has not returned: so several changes are reported
-    /// together. `current` does not wait, and neither do operations that read their own writes.
+    /// `next` completes once no further revision has followed for this long, at most ten times as
+    /// long after the first unreported one: so several changes are reported together. `current`
+    /// does not wait, and neither do operations that read their own writes.
     std::chrono::milliseconds settle{0};
 };
 
@@ -76,37 +76,37 @@ struct cache_options {
  * A cache starts reading when it is constructed. `next` waits for a state that differs from one
  * seen before (and, with `cache_options::settle`, until nothing changes); intermediate states may
  * be skipped, the latest never is. After every reconnect and in every new session everything is
- * read again after a `sync`, so that states never go back in time and no change is missed. The
+ * read again after a `sync`, so that states never revert to older ones and no change is missed. The
  * cache eventually equals the state of the servers.
  *
  * States are consistent per node; simultaneous changes of several nodes may appear one after the
  * other (see `configuration` for data that must change together).
  *
  * States never change, and share what they have in common (`node_map`): a change costs O(log n)
- * time and memory for n nodes. A cache is filled, read again after a reconnect, and destroyed in
- * pieces, so that it never blocks the event loop for long; so is the last state, if it is destroyed
- * in the thread of the event loop before the client.
+ * time and memory for n nodes. Filling a cache, reading it again after a reconnect, and destroying
+ * it are split into chunks, so that they never block the event loop for long; the same holds for
+ * the last state, if it is destroyed in the thread of the event loop before the client.
  *
  * A change by the cache's own client is visible when it completes (see `client`), and `next`
  * returns no earlier state afterwards.
  *
  * A node below the root that the client may not read appears without data and children. As the
- * server sends no watch events for it, changes are detected only after the next reconnect; so is,
- * with a recursive watch, its creation, unless the cache knows another such child of its parent.
+ * server sends no watch events for it, changes are detected only after the next reconnect. With a
+ * recursive watch, the same holds for its creation, unless the cache already knows another
+ * unreadable child of that parent.
  *
  * A recursive watch reports changes of data, creations and deletions, but not that a node's
  * children have changed. So `num_children`, `cversion` and `pzxid` in the stat of a node above the
- * largest depth are those of the last time it was read: at first, when its data changed, after a
- * reconnect. With one-shot watches they are up to date. For a node at the largest depth (in a
- * `node_cache`: the node itself) neither kind of watch keeps them up to date. The set of nodes and
- * their names are correct with both kinds.
+ * largest depth are as of the last read: initially, after a data change, or after a reconnect. With
+ * one-shot watches they are up to date. For a node at the largest depth (in a `node_cache`: the
+ * node itself) neither kind of watch keeps them up to date. The set of nodes and their names are
+ * correct with both kinds.
  *
- * @par Errors of `next`
- * `zk_errc::no_auth`: the root may not be read; `current` keeps the last state, and each `next`
- * tries again. `errc::closed`. Loss of the connection or the session is not an error.
+ * @errors `zk_errc::no_auth`: the root may not be read; `current` keeps the last state, and each
+ * `next` tries again. `errc::closed`. Loss of the connection or the session is not an error.
  *
- * @par Cancellation of `next`
- * All types: completes at once with `operation_aborted`; a later `next` still returns the state.
+ * @cancellation All types: completes at once with `boost::asio::error::operation_aborted`; a later
+ * `next` still returns the state.
  *
  * @executor As `client`. The destructor removes the watches.
  *

@@ -34,8 +34,8 @@ struct configuration_options {
 /**
  * @brief A configuration in one node: an awaitable stream of its values.
  *
- * `next` returns the latest value, if it differs from the one seen before; values never go back in
- * time, even across reconnects, and deletion is visible (`node_state::exists`). Errors,
+ * `next` returns the latest value, if it differs from the one seen before; values never revert to
+ * older ones, even across reconnects, and deletion is visible (`node_state::exists`). Errors,
  * cancellation, thread safety and lifetime of `next` are those of `basic_cache`.
  *
  * @origin "Configuration" on the recipes page; CURATOR-311, CURATOR-329, CURATOR-391, CURATOR-688:
@@ -70,12 +70,12 @@ public:
      *
      * @errors `errc::too_large`, `errc::bad_path`, `zk_errc::no_auth`, `errc::not_connected`,
      * `zk_errc::not_read_only`; `errc::closed`: if a write was in flight, it may be applied;
-     * `zk_errc::connection_loss`: the response was lost and others have written since, so that it is
-     * unknown whether the value was written. It is not written again, except that a node which was
-     * created, and deleted by others meanwhile, is created again.
+     * `zk_errc::connection_loss`: the response was lost and other clients have written since, so
+     * that it is unknown whether the value was written. It is not written again, except that a node
+     * which this call created and another client deleted is re-created.
      *
-     * @cancellation All types: completes at once with `operation_aborted`; a write in flight may be
-     * applied.
+     * @cancellation All types: completes at once with `boost::asio::error::operation_aborted`; a
+     * write in flight may be applied.
      */
     template <class Token = default_token>
     auto publish(std::string data, Token&& token = Token{}) {
@@ -111,8 +111,9 @@ struct configuration_version {
 /**
  * @brief What the two configurations of several parts have in common.
  *
- * Readers always get one whole version, never parts of two, provided that nobody else deletes the
- * recipe's nodes, such as the `writer` of a client that is alive. Any number of `next` may wait.
+ * Readers always get one whole version, never parts of two, provided that no other client deletes
+ * the recipe's nodes, in particular the `writer` node of a live client. Any number of `next` may
+ * wait.
  *
  * @executor As `client`. When it is destroyed, a `publish` in progress is completed in the
  * background.
@@ -121,8 +122,8 @@ class COROZK_DECL basic_configuration : public detail::recipe_object<detail::con
 public:
     basic_configuration() noexcept = default;
 
-    /** @brief The latest version; revision 0 if none was read yet. Updated by others' changes only
-     *         after the first call of `next`. */
+    /** @brief The latest version; revision 0 if none was read yet. Reflects changes by other
+     *         clients only after the first call of `next`. */
     configuration_version current() const;
 
     /**
@@ -136,8 +137,8 @@ public:
      *
      * @errors `errc::closed`, or the server's, such as `zk_errc::no_auth`.
      *
-     * @cancellation All types: completes at once with `operation_aborted`; a later `next` still
-     * returns the state.
+     * @cancellation All types: completes at once with `boost::asio::error::operation_aborted`; a
+     * later `next` still returns the state.
      */
     template <class Token = default_token>
     auto next(std::uint64_t seen, Token&& token = Token{}) {
@@ -161,11 +162,12 @@ public:
      * - `errc::too_large`: a part exceeds the size of a request. (The total size is unlimited.)
      * - `zk_errc::session_expired`, `errc::ownership_lost`: interrupted. Publish again.
      * - `zk_errc::connection_loss`: the session was lost in the last step; read what is published.
-     * - `errc::foreign_data`: what is there was not published by this recipe.
+     * - `errc::foreign_data`: the existing data was not published by this recipe.
      * - `zk_errc::no_auth`, `errc::not_connected`, `zk_errc::not_read_only`, `errc::closed`.
      *
-     * @cancellation All types: completes at once with `operation_aborted`; publishing is completed
-     * in the background, so that cancellation never leaves an incomplete version.
+     * @cancellation All types: completes at once with `boost::asio::error::operation_aborted`;
+     * publishing is completed in the background, so that cancellation never leaves an incomplete
+     * version.
      */
     template <class Token = default_token>
     auto publish(configuration_parts parts, Token&& token = Token{}) {
@@ -207,8 +209,8 @@ public:
  * @brief A configuration of several nodes, each version below a separate parent.
  *
  * A version is written next to the current one, with any number of requests, and becomes current in
- * one transaction, so that readers always have a version to read. The next writer deletes remnants
- * of dead writers and old versions (see `configuration_options::keep`).
+ * one transaction, so that readers always have a version to read. The next writer deletes what dead
+ * writers left, and old versions (see `configuration_options::keep`).
  *
  * Below the path are `versions`, and `current`, whose data is the name of the current version's
  * parent.

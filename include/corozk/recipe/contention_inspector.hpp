@@ -28,7 +28,7 @@ class contention_inspector_impl;
 class COROZK_DECL contention_inspector
     : public detail::recipe_object<detail::contention_inspector_impl> {
 public:
-    /// `path` is the path of the recipe. Nothing is created.
+    /** @brief `path` is the path of the recipe. Nothing is sent. */
     contention_inspector(const client& c, std::string path);
     contention_inspector() noexcept = default;
 

@@ -55,30 +55,29 @@ struct counter_exchange {
  * was applied, even if others have written since. Updates that are started while another is in
  * flight are combined into one request; each gets its own result.
  *
- * Objects that compete take turns (format `native`): one makes up to 16 updates in a row, of one
- * request each, then lets the others have their turns, those first that have waited longest.
+ * Competing objects take turns (native format): each makes up to 16 updates in a row, of one
+ * request each, then yields to the others, longest-waiting first.
  *
  * The formats of Curator and Kazoo have no room for such a record. Updates are still never applied
- * twice, but one whose response was lost is reported as `zk_errc::connection_loss` (outcome
+ * twice, but an update whose response was lost is reported as `zk_errc::connection_loss` (outcome
  * unknown) if another client may have written since, or if the new value equals the one written.
  *
  * @par Deleting the node
- * Resets the counter, also while others update it: they create the node again. As the versions of
- * the new node restart at 0 and the server compares nothing else, an update in flight may mistake
- * the new node for the one it has read, if both have been written equally often, and continue from
- * the old value. If this matters, set the counter to 0 instead of deleting the node.
+ * Resets the counter, even while other clients update it: they re-create the node. As the versions
+ * of the new node restart at 0 and the server compares nothing else, an update in flight may
+ * mistake the new node for the one that it has read, if both have been written equally often, and
+ * continue from the old value. If this matters, set the counter to 0 instead of deleting the node.
  *
- * @par Errors of all operations
+ * @errors All operations can fail with:
  * - `errc::foreign_data`: the node's data is not in the configured format.
  * - `errc::overflow`: the result exceeds 64 bits (or 32: `bits`); nothing was changed.
- * - `zk_errc::connection_loss`: the outcome could not be determined (see above; also if an older
- *   text has been written to the node), or not before the client was closed or the node deleted.
+ * - `zk_errc::connection_loss`: the outcome could not be determined (see above; likewise if an
+ *   older text was written to the node), or not before the client was closed or the node deleted.
  * - `errc::not_connected`: nothing was sent.
  * - `errc::closed`, and errors reported by the server, such as `zk_errc::no_auth`.
  *
- * @par Cancellation of all operations
- * All types: completes at once with `operation_aborted`. An update in flight may
- * be applied.
+ * @cancellation All types: complete at once with `boost::asio::error::operation_aborted`. An update
+ * in flight may be applied.
  *
  * @executor As `client`. When it is destroyed, updates in flight may be applied.
  *
@@ -141,7 +140,7 @@ public:
      *        completes at once. Intermediate values may be skipped.
      *
      * A node that is deleted has the value `counter_options::initial`. Survives reconnects and new
-     * sessions, and shows no older value than before.
+     * sessions, and never reverts to an older value.
      *
      * @completes `void(error_code, std::int64_t)`
      *

@@ -40,9 +40,9 @@ COROZK_DECL void start_deadlock_search(const std::shared_ptr<deadlock_search>& s
  * a path. A participant that waits for permits is stuck only if all holders of permits and all
  * waiters ahead of it are.
  *
- * Everything is read after a `sync`, and once more if there seems to be a deadlock. One is reported
- * if all its edges exist both times, so edges of different moments never add up to one, and a real
- * one is always found.
+ * Everything is read after a `sync`, and once more if there seems to be a deadlock. A deadlock is
+ * reported if all its edges exist both times, so edges observed at different times never produce a
+ * false deadlock, and real ones are always found.
  *
  * @completes `void(error_code, wait_graph)`
  *

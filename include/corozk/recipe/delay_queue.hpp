@@ -11,8 +11,8 @@
 namespace corozk {
 
 /**
- * @brief A queue whose items become available at their due times, in the order of these and, if
- *        equal, of the puts.
+ * @brief A queue whose items become available at their due times, in that order; items with equal
+ *        due times in the order of the puts.
  *
  * `take`, `consume` and their variants wait until an item is due; `try_take`, `try_consume` and
  * `peek` consider only due items. Waiters are woken by a timer, and by a watch if an item with an
@@ -24,10 +24,10 @@ namespace corozk {
  * @par Clocks
  * The system clocks of the participants. A delay is added to the producer's clock when `put` is
  * called; the item is due when the consumer's clock reaches the result. If the clocks differ by d,
- * the item is taken up to d too early or too late. Nothing else depends on clocks: wrong or jumping
- * ones neither lose nor duplicate items, and the order is the same for all clients. If the
- * consumer's clock jumps back, it waits until the due time is reached again; if it jumps ahead,
- * items that are due by that are taken within a second.
+ * the item is taken up to d too early or too late. Nothing else depends on clocks: clocks that are
+ * wrong or jump neither lose nor duplicate items, and the order is the same for all clients. If the
+ * consumer's clock is set back, the item waits until it is due again; if set forward, items that
+ * became due are taken within a second.
  *
  * @par Format
  * Items are named `queue-<due time>-<sequence>`, in milliseconds since 1970 with thirteen digits,

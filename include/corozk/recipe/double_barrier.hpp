@@ -33,7 +33,7 @@ struct double_barrier_options {
 };
 
 /**
- * @brief A member of a group that starts and ends its work together.
+ * @brief A member of a group whose members start and end their work together.
  *
  * `enter` completes when `size` members have entered, `leave` when all of them have left or died.
  * The barrier is reusable; each use is a *round* of exactly `size` members:
@@ -41,20 +41,20 @@ struct double_barrier_options {
  * - Members that arrive during a round wait for the next one (or fail; see the options).
  * - A member that gives up or dies before the round starts does not count.
  * - A member that dies later counts as having left.
- * - Remnants of earlier rounds let no one in.
+ * - Nodes left over from earlier rounds admit no one.
  *
  * Each object is one member. Members of the same client share listings and watches.
  *
  * @par With Curator and Kazoo
- * Their format, that of the recipes page, knows no rounds. So with `compatibility`: a member that
- * arrives while others are inside may be let in with them, and `size` is a threshold, not a
- * limit, and not compared. A member may miss the start of a round that another one
- * leaves at once: one of Curator or Kazoo because it watches `ready` after its node is counted, one
- * of corozk if it is disconnected. So leave when all are inside, and give `enter` a time limit.
- * Kazoo's members that leave wait for whoever is there: enter again when all have left. A `ready`
- * node that outlived its round is deleted if no member is left. Each member lists the others
- * itself. Every child of the barrier's node is a member; one whose node another program deletes is
- * not counted, and continues to wait.
+ * Their format, that of the recipes page, has no rounds. So with `compatibility`, a member that
+ * arrives while others are inside may be admitted with them, and `size` is a threshold, not a
+ * limit; sizes are not compared. A member can miss the start of a round if another member leaves
+ * immediately: a Curator or Kazoo member because it sets its watch on `ready` only after its node
+ * counts, a corozk member while it is disconnected. So leave only after all are inside, and give
+ * `enter` a time limit. Leaving Kazoo members wait for every member present: re-enter only after
+ * all have left. A `ready` node that outlived its round is deleted if no member is left. Each
+ * member lists the others itself. Every child of the barrier's node is a member; a member whose
+ * node another program deletes is not counted, and continues to wait.
  *
  * @cancellation All types: completes at once; the node is deleted in the background.
  * If the round starts at the same time, a member whose `enter` was cancelled counts as having left.
@@ -94,12 +94,12 @@ public:
      * @completes `void(error_code)`
      *
      * @errors
-     * - `errc::busy`: it is already inside, entering or leaving.
+     * - `errc::busy`: the member is already inside, entering or leaving.
      * - `errc::would_block`: a round is in progress (without `wait_for_next_round`).
-     * - `errc::limit_mismatch`: members use different sizes: the round was started by those with
-     *   another one, the smaller.
+     * - `errc::limit_mismatch`: members are configured with different sizes, and a round was
+     *   started by those with a smaller size.
      * - `errc::foreign_data`: the barrier node's data was not written by a double barrier.
-     * - `errc::sequence_exhausted`: after about 2^31 entries, until all have left.
+     * - `errc::sequence_exhausted`: after about 2^31 entries, until all members have left.
      * - `errc::bad_option` (a size of 0), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>

@@ -64,15 +64,18 @@ struct election_leader {
  */
 class COROZK_DECL election : public detail::contention_recipe {
 public:
-    /// `path` is the parent node of the candidates; it is created when needed.
+    /** @brief `path` is the parent node of the candidates, created when needed. Nothing is sent. */
     election(const client& c, std::string path, election_options options = election_options());
     election() noexcept = default;
 
     /**
      * @brief Becomes a candidate and waits for the leadership.
      *
-     * @par Completion signature, errors, cancellation
-     * As `lock::acquire`.
+     * @completes As `lock::acquire`.
+     *
+     * @errors As `lock::acquire`.
+     *
+     * @cancellation As `lock::acquire`.
      */
     template <class Token = default_token>
     auto campaign(Token&& token = Token{}) {
@@ -103,8 +106,11 @@ public:
      * The new candidacy begins before the leadership ends, so that it wins again if there is no
      * other candidate. `term` is released even if this fails.
      *
-     * @par Completion signature, errors, cancellation
-     * As `campaign`.
+     * @completes As `campaign`.
+     *
+     * @errors As `campaign`.
+     *
+     * @cancellation As `campaign`.
      */
     template <class Token = default_token>
     auto campaign_again(ownership term, Token&& token = Token{}) {
@@ -195,7 +201,8 @@ public:
      * `errc::closed`, `errc::bad_path`, `errc::bad_option`, `zk_errc::auth_failed`.
      *
      * @cancellation As `campaign`. During the body: cancels the body and, after it has ended,
-     * throws its exception or `operation_aborted`. The leadership is always released.
+     * throws its exception or `boost::asio::error::operation_aborted`. The leadership is always
+     * released.
      */
     template <class Body>
     auto run(Body body) {

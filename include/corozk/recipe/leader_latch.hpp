@@ -31,7 +31,7 @@ struct latch_status {
     latch_state state = latch_state::idle;  ///< The current state.
     std::uint64_t revision = 0;             ///< Incremented by every change.
     std::int64_t fencing_token = 0;         ///< The term's fencing token while it leads.
-    /// Why the last term ended, or the candidacy after which it became idle, unless on request.
+    /// Why the last term or candidacy ended; no error if on request.
     error_code reason;
 };
 
@@ -58,12 +58,13 @@ struct latch_status {
  */
 class COROZK_DECL leader_latch : public detail::recipe_object<detail::latch_core> {
 public:
-    /// `path` is the parent node of the candidates; it is created when needed.
+    /** @brief `path` is the parent node of the candidates, created when needed. Nothing is sent. */
     leader_latch(const client& c, std::string path, election_options options = election_options());
     leader_latch() noexcept = default;
 
     /** @brief Becomes a candidate if idle: at first, after `close`, or after an error. Revokes a
-     *         `close` that has not completed, which ends with `operation_aborted`. */
+     *         `close` that has not completed, which ends with
+     *         `boost::asio::error::operation_aborted`. */
     void start();
 
     /** @brief Whether it leads, to the client's knowledge: false as soon as the session's deadline

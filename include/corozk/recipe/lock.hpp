@@ -31,7 +31,7 @@ using lock_options = contender_options;  ///< The options of a `lock`.
  */
 class COROZK_DECL lock : public detail::contention_recipe {
 public:
-    /// `path` is the parent node of the contenders; it is created when needed.
+    /** @brief `path` is the parent node of the contenders, created when needed. Nothing is sent. */
     lock(const client& c, std::string path, lock_options options = lock_options());
     lock() noexcept = default;
 
@@ -43,7 +43,7 @@ public:
      * @errors `zk_errc::session_expired`: the session was lost. `errc::ownership_lost`: another
      * client deleted the contender's node. `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`,
      * `errc::not_connected`, `zk_errc::not_read_only`. `errc::sequence_exhausted`: after about 2^31
-     * contenders, until those that are there have gone. No node remains after an error.
+     * contenders, until the parent is empty. No node remains after an error.
      *
      * @cancellation All types: completes at once. The contender's node is reliably
      * deleted, even if its creation is still in flight; a simultaneous grant is either delivered or
@@ -78,11 +78,11 @@ public:
      *
      * Acquires the lock, awaits the body, releases the lock, and returns the body's result. If the
      * lock is lost, cancels the body (terminal) and, after it has ended, throws the reason
-     * (`errc::ownership_lost`, `zk_errc::session_expired`, `errc::closed`). Also if only the
-     * release finds that it was lost; the result is dropped then.
+     * (`errc::ownership_lost`, `zk_errc::session_expired`, `errc::closed`). It also throws if only
+     * the release detects the loss; the body's result is then discarded.
      *
      * @cancellation As `acquire`. During the body: cancels the body and, after it has ended, throws
-     * its exception or `operation_aborted`. The lock is always released.
+     * its exception or `boost::asio::error::operation_aborted`. The lock is always released.
      */
     template <class Body>
     auto run(Body body) {

@@ -43,10 +43,10 @@ struct membership_options {
  *
  * @par Names
  * `native`: a member's node has its name. So have those of Curator's GroupMember, and those of
- * Kazoo's ShallowParty, which shows the part of the name behind the first "-", and does not expect
- * the parent node, a container, to be deleted: create it as a persistent one first. `kazoo`:
- * "<name>__party__", as Party, which shows the data of members only. A GroupMember does not wait
- * for a name that is taken, but uses the other's node: each name must have one owner.
+ * Kazoo's ShallowParty. ShallowParty shows the part of the name after the first "-", and fails if
+ * the parent is deleted; create the parent as a persistent node first. `kazoo`: "<name>__party__",
+ * as Party, which shows the data of members only. A GroupMember does not wait for a name that is
+ * taken, but uses the other's node: each name must have one owner.
  *
  * An observer gets differences, not events: applied in order to an empty set, they yield the group
  * as the server has it, across outages and sessions. Children that are not ephemeral are ignored.
@@ -136,8 +136,8 @@ public:
      * @completes `void(error_code)`, after it was written.
      *
      * @errors `errc::not_a_member`, `errc::closed`; the server's reason for rejecting the data,
-     * such as `zk_errc::quota_exceeded`: the previous data is kept. Waits through outages and session
-     * loss; limit it by Asio's means.
+     * such as `zk_errc::quota_exceeded`: the previous data is kept. Retries across outages and
+     * session loss; bound it with Asio cancellation.
      */
     template <class Token = default_token>
     auto set_data(std::string data, Token&& token = Token{}) {
@@ -151,7 +151,8 @@ public:
      *
      * @completes `void(error_code)`, after the node was deleted or its session has ended.
      *
-     * @errors `errc::not_a_member`, `errc::closed`. Waits through outages; limit it by Asio's means.
+     * @errors `errc::not_a_member`, `errc::closed`. Retries across outages; bound it with Asio
+     * cancellation.
      */
     template <class Token = default_token>
     auto leave(Token&& token = Token{}) {
@@ -163,8 +164,8 @@ public:
      *
      * @completes `void(error_code, std::vector<member_info>)`
      *
-     * @errors `zk_errc::no_auth`, `errc::bad_path`, `errc::closed`. Waits through outages and
-     * session loss; limit it by Asio's means.
+     * @errors `zk_errc::no_auth`, `errc::bad_path`, `errc::closed`. Retries across outages and
+     * session loss; bound it with Asio cancellation.
      */
     template <class Token = default_token>
     auto members(Token&& token = Token{}) {

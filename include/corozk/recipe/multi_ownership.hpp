@@ -40,7 +40,7 @@ public:
 
     using executor_type = boost::asio::any_io_executor;
 
-    /** @brief That of its client, also once it is released; see `ownership::get_executor`. */
+    /** @brief The client's executor, even after release; see `ownership::get_executor`. */
     executor_type get_executor() const noexcept {
         return executor_ ? executor_ : detail::executor_of(nullptr);
     }
@@ -73,7 +73,8 @@ public:
      * `ownership::wait_lost`, and the path of the part; the smallest path if several are lost at
      * once.
      *
-     * @errors `operation_aborted`: it was released. `errc::ownership_lost`: nothing is owned.
+     * @errors `boost::asio::error::operation_aborted`: it was released. `errc::ownership_lost`:
+     * nothing is owned.
      *
      * @cancellation All types: completes at once; a later `wait_lost` still reports
      * the loss.

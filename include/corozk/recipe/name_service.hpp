@@ -37,7 +37,7 @@ struct name_service_options {
  * @brief Follows the value of a name. Created by `name_service::follow`. `path()` is the name's
  *        node; empty if the name is invalid.
  *
- * What is reported never goes back, also if the session is lost and the next one's server lags.
+ * Reported values never revert to older ones, even if the next session's server lags.
  *
  * @cancellation All types: completes at once; the next call, which may begin at once,
  * still reports the change.
@@ -52,7 +52,8 @@ public:
 
     /**
      * @brief Waits until the name's entry differs from the one returned last, or was deleted and
-     *        registered again. The first call completes at once. Intermediate states may be skipped.
+     *        registered again. The first call completes at once. Intermediate states may be
+     *        skipped.
      *
      * @completes `void(error_code, name_entry)`
      *
@@ -99,11 +100,11 @@ public:
      *
      * @completes `void(error_code)`
      *
-     * @errors `errc::already_exists` (see the options; also a parent of other names),
+     * @errors `errc::already_exists` (see the options; likewise a parent of other names),
      * `errc::busy` (this object is unregistering it), `errc::bad_option` (an empty value),
      * `errc::bad_path`, `zk_errc::no_children_for_ephemerals` (a parent of the name is bound to a
      * session), `zk_errc::no_auth`, `zk_errc::not_read_only` (a persistent name), `errc::closed`.
-     * Waits through outages and session loss; use the form with a time limit.
+     * Retries across outages and session loss; use the form with a time limit.
      */
     template <class Token = default_token>
     auto register_name(std::string name,
@@ -159,15 +160,15 @@ public:
     }
 
     /**
-     * @brief Unregisters a name, also a persistent one that another client has registered. A
+     * @brief Unregisters a name, even a persistent one that another client has registered. A
      *        pending session-bound registration ends with `boost::asio::error::operation_aborted`.
      *
      * @completes `void(error_code)`
      *
      * @errors `zk_errc::no_node` (not registered), `zk_errc::not_empty` (it is a parent of other
-     * names), `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::not_read_only` (not one that this
-     * object has bound to its session), `errc::closed`. Waits through outages and session loss;
-     * limit it by Asio's means.
+     * names), `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::not_read_only` (not a name that this
+     * object bound to its session), `errc::closed`. Retries across outages and session loss; bound
+     * it with Asio cancellation.
      */
     template <class Token = default_token>
     auto unregister(std::string name, Token&& token = Token{}) {
@@ -176,13 +177,13 @@ public:
     }
 
     /**
-     * @brief Looks up a name. Shows what this client has registered or seen, also in earlier
-     *        sessions.
+     * @brief Looks up a name. The result is never older than what this client has registered or
+     *        seen, including in earlier sessions.
      *
      * @completes `void(error_code, name_entry)`
      *
      * @errors `zk_errc::no_node` (not registered), `errc::bad_path`, `zk_errc::no_auth`,
-     * `errc::closed`. Waits through outages and session loss; limit it by Asio's means.
+     * `errc::closed`. Retries across outages and session loss; bound it with Asio cancellation.
      */
     template <class Token = default_token>
     auto resolve(std::string name, Token&& token = Token{}) {
@@ -218,8 +219,8 @@ public:
      *
      * @completes `void(error_code, std::vector<name_entry>)`
      *
-     * @errors `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`. Waits through outages and
-     * session loss; limit it by Asio's means.
+     * @errors `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`. Retries across outages and
+     * session loss; bound it with Asio cancellation.
      */
     template <class Token = default_token>
     auto list(std::string parent, Token&& token = Token{}) {

@@ -34,7 +34,7 @@ struct optimistic_transaction_options {
 };
 
 /**
- * @brief What the function of an `optimistic_transaction` reads and writes through.
+ * @brief The interface through which the function of an `optimistic_transaction` reads and writes.
  *
  * Reads are remembered, and a path that was read before is not read again. Writes are only
  * recorded; later reads show them. Nothing is written before the function has ended.
@@ -154,7 +154,7 @@ public:
     /// Forgets what was read and written.
     void begin();
 
-    /// Whether the reads were still true when the writes were applied.
+    /// Whether the reads were still valid when the writes were applied.
     /// @param writes false: the reads are only verified
     template <class Token>
     auto commit(bool writes, Token&& token) const {
@@ -194,8 +194,8 @@ private:
     impl_ptr impl_;  ///< goes first: it refers to the session, which the attempt owns
 };
 
-/// Runs the body once, until it ends or the deadline passes. Throws only if it was cancelled or is
-/// late.
+/// Runs the body once, until it ends or the deadline passes. Throws only on cancellation or when
+/// the deadline has passed.
 template <class Value, class Body>
 boost::asio::awaitable<void> run_attempt(Body& body,
                                          attempt_commit& all,
@@ -212,7 +212,7 @@ boost::asio::awaitable<void> run_attempt(Body& body,
         auto race =
             co_await (open_to_cancellation(run_body(body, all.attempt(), result, failure)) ||
                       open_to_cancellation(timer.async_wait(tuple)));
-        // A body that never suspends gives the timer no turn.
+        // A body that never suspends never lets the timer run.
         late = race.index() == 1 || time_limit::clock::now() >= all.deadline();
     }
     boost::asio::cancellation_state state = co_await boost::asio::this_coro::cancellation_state;
@@ -235,7 +235,7 @@ boost::asio::awaitable<Value> run_optimistic(attempt_commit all, Body body) {
         std::exception_ptr failure;
         co_await run_attempt(body, all, result, failure);
         auto [ec, applied] = co_await all.commit(!failure, tuple);
-        // An exception may be due to reads that do not belong together.
+        // An exception may be due to inconsistent reads.
         if (failure && (ec || applied))
             std::rethrow_exception(failure);
         if (ec)
@@ -251,7 +251,7 @@ boost::asio::awaitable<Value> run_optimistic(attempt_commit all, Body body) {
 }  // namespace detail
 
 /**
- * @brief Transactions that read nodes, compute, and write, as if no other client existed:
+ * @brief Transactions that read nodes, compute, and write, as if no other client were active:
  *        optimistic concurrency control.
  *
  * `run` calls a function that reads nodes through a `transaction_attempt` and records writes there.
@@ -269,10 +269,10 @@ boost::asio::awaitable<Value> run_optimistic(attempt_commit all, Body body) {
  * what crashed clients leave there is deleted after an hour.
  *
  * @par The function
- * It is called several times, and should have no other effects. Until it has ended, its reads may
- * not belong together (`transaction_attempt::get_all` reads at one point in time): it must end
- * nevertheless. If it throws, nothing is written; the exception is thrown by `run` if the reads do
- * belong together, otherwise the function is called again.
+ * It is called several times, and should have no other effects. While it runs, its reads may be
+ * mutually inconsistent (`transaction_attempt::get_all` reads at one point in time); it must
+ * terminate even then. If it throws, nothing is written; `run` throws the exception if the reads
+ * are consistent, otherwise the function is called again.
  *
  * @par What is checked
  * - The data of nodes, by their versions. These restart at 0 when a node is deleted and created
@@ -289,23 +289,22 @@ boost::asio::awaitable<Value> run_optimistic(attempt_commit all, Body body) {
  *   `zk_errc::no_children_for_ephemerals`.
  * - Not the children of nodes: the server has no check for them.
  *
- * @par Errors of `run`
- * - `zk_errc::connection_loss`: unknown whether it was applied, as the client was closed, the
- *   deadline passed while the response was awaited, or the object's node cannot be deleted any
- *   more.
+ * @errors
+ * - `zk_errc::connection_loss`: whether it was applied is unknown: the client was closed or the
+ *   deadline passed before the response, or the object's node can no longer be deleted.
  * - `zk_errc::node_exists`, `no_node`, `not_empty`, ...: a write is not possible, although all
- *   reads were true. Nothing was written; the same holds for all other errors but the first.
+ *   reads are still valid. Nothing was written; the same holds for all other errors except the
+ *   first.
  * - `errc::deadline_exceeded`, `errc::too_large`, `errc::bad_path`, `errc::bad_option`,
  *   `errc::not_connected`, `errc::closed`, `zk_errc::no_auth`, `zk_errc::not_read_only`, and
  *   exceptions of the function.
  *
- * @par Cancellation of `run`
- * All types that the calling coroutine has enabled (by default only terminal): cancels the function
- * and, after it has ended, throws `operation_aborted`. Once the function has ended, the transaction
- * may be applied.
+ * @cancellation All types that the calling coroutine has enabled (by default only terminal):
+ * cancels the function and, after it has ended, throws `boost::asio::error::operation_aborted`.
+ * Once the function has ended, the transaction may be applied.
  *
- * @par Deadline of `run`
- * Cancels the function (terminal cancellation). A function that does not heed it, or never
+ * @par Deadline
+ * Cancels the function (terminal cancellation). A function that ignores the cancellation, or never
  * suspends, is not interrupted, but nothing is written.
  *
  * @executor As `client`. When it is destroyed, a transaction in flight may be applied.
@@ -325,7 +324,7 @@ public:
      * @brief Runs a transaction: `co_await t.run(body)` with
      *        `awaitable<T> body(transaction_attempt&)`. Returns the body's result.
      *
-     * Without writes, the reads are only verified: they were all true at one point in time.
+     * Without writes, the reads are only verified: they were all valid at one point in time.
      */
     template <class Body>
     auto run(Body body) {

@@ -21,9 +21,9 @@ class partitioner_impl;
 struct partitioner_options {
     partitioner_options() = default;
 
-    /// How long the member that decides waits after the first change of the members before it divides
-    /// the resources again, so that changes in quick succession are handled together: processes that
-    /// start together, or one that is restarted under its name, which then has what it had before.
+    /// How long the deciding member waits after a membership change before it reassigns resources,
+    /// so that changes in quick succession are handled together: processes that start together, or
+    /// a process that is restarted under its name, which then gets back what it had before.
     std::chrono::milliseconds settle_time = std::chrono::seconds(1);
 
     /// ACL of all nodes. Empty means open to everyone.
@@ -37,17 +37,17 @@ struct partition_grant {
         : resource(std::move(resource_)), held(std::move(held_)) {}
 
     std::string resource;  ///< Its name.
-    ownership held;        ///< The proof; releasing or destroying it gives the resource back.
+    ownership held;        ///< Held until it is released or destroyed.
 };
 
 /** @brief What has changed for a member since the previous `next`; to be applied in this order.
- *         Each resource that was reported as gained is later reported again, exactly once, in
- *         `lost` or in `to_release`, unless the user has released it before. */
+ *         Each gained resource is reported exactly once more, in `lost` or `to_release`, unless the
+ *         user releases it first. */
 struct partition_change {
     partition_change() = default;
     std::vector<std::string> lost;        ///< No longer held: the session or the node is gone.
-    std::vector<std::string> to_release;  ///< Held until it releases them; others wait for them.
-    std::vector<partition_grant> gained;  ///< Granted to it. Empty unless both others are.
+    std::vector<std::string> to_release;  ///< Still held; other members wait for their release.
+    std::vector<partition_grant> gained;  ///< Granted to this member, if both others are empty.
     /// Whether nothing has changed.
     bool empty() const noexcept { return lost.empty() && to_release.empty() && gained.empty(); }
 };
@@ -68,26 +68,26 @@ struct partition_change {
  * }
  * @endcode
  *
- * Shares differ by one resource at most. A member that joins or leaves moves only as many resources
- * as that takes, and a moved one changes hands when its old member releases it, or its session has
- * ended. Then, and only then, is its new member granted it.
+ * Shares differ by one resource at most. A join or leave moves as few resources as possible. A
+ * moved resource is granted to its new member only after the old one has released it or its session
+ * has ended.
  *
  * Each resource is held through an `ownership`, which has a fencing token and reports its loss
- * (`ownership::wait_lost`) and requests to give it back (`ownership::wait_release_requested`). One
- * that is released without such a request is granted again. A resource that `next` has not
- * delivered yet is taken back without a request.
+ * (`ownership::wait_lost`) and requests to release it (`ownership::wait_release_requested`). A
+ * resource that is released without such a request is granted again. A resource that `next` has not
+ * delivered yet is withdrawn without a request.
  *
  * A member remains one until `leave`: after session loss it joins again in the next session. During
  * an outage it keeps what it has until the session's deadline.
  *
  * @par Preconditions
- * All members have the same resources. Otherwise those of the member that decides (the one that has
- * been there longest) are divided, and each takes only those that it knows.
+ * All members have the same resources. Otherwise those of the deciding member (the one that joined
+ * first) are divided, and each member takes only the resources that it knows.
  *
  * @par Nodes
  * "members/<name>", as of a `membership`, which may observe them; "locks/<resource>", as of a
- * `lock`; "decider", as of a `lock`. The path's data is the decision; it must be empty or that of a
- * partitioner.
+ * `lock`; "decider", as of a `lock`. The path's data is the decision; it must be empty or written
+ * by a partitioner.
  *
  * @cancellation
  * | operation | all types |
@@ -99,7 +99,7 @@ struct partition_change {
  * @executor As `client`. The destructor leaves in the background. What the user holds may outlive
  * the object, and should be released soon.
  *
- * @origin Kazoo's SetPartitioner, whose members give back everything at each change, and are not
+ * @origin Kazoo's SetPartitioner, whose members release everything at each change, and are not
  * notified if a lock is lost.
  */
 class COROZK_DECL partitioner : public detail::recipe_object<detail::partitioner_impl> {
@@ -157,7 +157,7 @@ public:
     }
 
     /**
-     * @brief Waits for a change of what this member has or is to release, and returns it.
+     * @brief Waits for a change of what this member holds or is to release, and returns it.
      *
      * After `leave` or an error it still reports what is to be released.
      *
@@ -189,8 +189,8 @@ public:
      * @brief Leaves the group: the others share its resources as soon as it has released them. A
      *        pending `join` ends with `boost::asio::error::operation_aborted`.
      *
-     * The user keeps what it holds until it releases it: `next` reports it in `to_release`. The
-     * rest is given back.
+     * The user keeps what it holds until it releases it: `next` reports it in `to_release`. All
+     * other resources are released.
      *
      * @completes `void(error_code)`, after the member's node was deleted or its session has ended.
      *

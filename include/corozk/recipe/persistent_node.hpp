@@ -51,7 +51,7 @@ struct persistent_node_status {
 
 /**
  * @brief Keeps a node in existence: if another client deletes it, or the session ends, the node is
- *        created again, with its latest data.
+ *        re-created with its latest data.
  *
  * An ephemeral node belongs to one process: others wait until it is gone. Nodes of the other kinds
  * have no owner: one that is found is adopted, gets this object's data, and is deleted by `erase`
@@ -59,15 +59,14 @@ struct persistent_node_status {
  * node has a TTL, or which: do not let an object adopt a node with a different one.) Within a
  * client only one object keeps a path.
  *
- * Data that others write to the node stays, also in later sessions, until `set_data`. A node that
- * is created again, or adopted, gets this object's data.
+ * Data that other clients write to the node is kept, even in later sessions, until `set_data`. A
+ * node that is re-created, or adopted, gets this object's data.
  *
  * @par A lease
- * A node with a TTL is a lease: it does not depend on the session, and ends by itself unless this
- * process renews it. The owner learns of the loss before the server may delete the node:
- * at `valid_until`, the TTL after the last confirmed write was sent, by this process's steady
- * clock. A lost node is created again as soon as possible; call `erase` to remove it. To stop
- * working while it is lost:
+ * A node with a TTL is a lease: it does not depend on the session, and expires unless this process
+ * renews it. The owner learns of the loss before the server may delete the node: at `valid_until`,
+ * the TTL after the last confirmed write was sent, by this process's steady clock. A lost node is
+ * created again as soon as possible; call `erase` to remove it. To stop working while it is lost:
  * @code
  * auto seen = node.status();
  * co_await (work() || node.next_status(seen));  // any change from `held` is a loss
@@ -81,8 +80,9 @@ struct persistent_node_status {
  * the node because an earlier node at its path had expired. A lease does not exclude others: where
  * only one process may work, use a `lock`.
  *
- * With Curator's PersistentNode: use different paths, or let one follow the other. PersistentNode
- * does not wait until the node of another session is gone: it treats that node as its own.
+ * With Curator's PersistentNode, use different paths, or never run both at the same time.
+ * PersistentNode does not wait until another session's node is gone: it treats that node as its
+ * own.
  *
  * @cancellation
  * | operation | all types |
@@ -91,8 +91,8 @@ struct persistent_node_status {
  * | `set_data` | completes at once; writes the data in the background |
  * | `erase` | completes at once; deletes the node in the background |
  *
- * @executor As `client`. The destructor deletes the node in the background, of any kind, also one
- * that was adopted; closing the client first leaves it to the server.
+ * @executor As `client`. The destructor deletes the node in the background, whatever its kind, even
+ * if it was adopted; to leave it to the server, close the client first.
  *
  * @origin Curator's PersistentNode and PersistentTtlNode; see `membership` for their defects.
  */
@@ -108,12 +108,13 @@ public:
     /** @brief Whether the server has the node, to the client's knowledge. */
     bool present() const noexcept;
 
-    /** @brief Whether it can be relied on: it was created or adopted, and to the client's knowledge
-     *         is not lost. True also in an outage, until `valid_until`. */
+    /** @brief Whether the owner may rely on the node: it was created or adopted, and is not lost to
+     *         the client's knowledge. Remains true in an outage, until `valid_until`. */
     bool valid() const noexcept;
 
     /**
-     * @brief Until when it is valid if no further response arrives; the past if it is not.
+     * @brief The time until which the node stays valid without another response; in the past if it
+     *        is not valid.
      *
      * With a TTL as above; ephemeral: the session's deadline; persistent: `time_point::max()`.
      */
@@ -169,9 +170,10 @@ public:
     }
 
     /**
-     * @brief Deletes the node, and keeps it no longer. Ends a pending `keep` or `set_data`.
+     * @brief Deletes the node and stops maintaining it. Ends a pending `keep` or `set_data`.
      *
-     * If `keep` still waits for the node of another, that one stays, and this is no error.
+     * If `keep` is still waiting for another client's node, that node is left alone; this is not an
+     * error.
      *
      * @completes `void(error_code)`, after it was deleted or, if it is ephemeral, its session has
      * ended.
@@ -190,8 +192,8 @@ public:
      *
      * Reasons for a loss: `errc::lease_expired`: the TTL passed without a confirmed renewal.
      * `zk_errc::session_expired`, for an ephemeral node. `errc::ownership_lost`: another client
-     * deleted or replaced it. The server's error if it refused the node, which is then no longer
-     * kept. No reason: `erase`, or a cancelled `keep`.
+     * deleted or replaced it. The server's error if it rejected the node, which is then no longer
+     * maintained. No reason: `erase`, or a cancelled `keep`.
      *
      * Intermediate states may be skipped, but a loss always shows in the revision.
      *

@@ -57,7 +57,7 @@ struct priority_lock_options {
  */
 class COROZK_DECL priority_lock : public detail::contention_recipe {
 public:
-    /// `path` is the parent node of the contenders; it is created when needed.
+    /** @brief `path` is the parent node of the contenders, created when needed. Nothing is sent. */
     priority_lock(const client& c,
                   std::string path,
                   priority_lock_options options = priority_lock_options());
@@ -68,9 +68,9 @@ public:
      *
      * @completes `void(error_code, ownership)`
      *
-     * @errors `errc::limit_mismatch`: others use a different ageing. `errc::foreign_data`: the
-     * parent's data is not an ageing. `errc::bad_option`: a negative ageing. Otherwise as
-     * `lock::acquire`.
+     * @errors `errc::limit_mismatch`: other participants use a different `ageing`.
+     * `errc::foreign_data`: the parent's data is not an `ageing` value. `errc::bad_option`: a
+     * negative `ageing`. Otherwise as `lock::acquire`.
      *
      * @cancellation As `lock::acquire`.
      */

@@ -34,7 +34,7 @@ class claim_impl;
  *
  * The parent node is persistent and remains while the queue is empty, because it numbers the items.
  * If it is deleted and created again, numbers restart; queue objects detect this before they take
- * items, but a take in flight at that moment may return the data of an old item of the same name.
+ * items, but a take in flight at that moment may return the data of an old item with the same name.
  * The server deletes empty container nodes (such as Curator's parents): if other programs create
  * the queue, let them create a persistent parent.
  */
@@ -54,16 +54,16 @@ struct queue_options {
     /// its producer could create it again as ephemeral.
     bool ephemeral_items = false;
 
-    /// Producers wait while the parent node has that many children. 0: no bound. It is stored below
+    /// Producers wait while the parent node has this many children. 0: no bound. It is stored below
     /// `control_path`; puts fail with `errc::limit_mismatch` if another bound is stored there. It
     /// applies only to producers that set it.
     std::size_t bound = 0;
 
-    /// From how many of the first items a consumer chooses at random. 1: strict order. Consumers in
-    /// different sessions otherwise compete for the first item, and only one of them gets it; with
-    /// a window they seldom compete. At most `window - 1` available items are passed over. Of several
-    /// calls that are served at the same time, each gets the next item. Each consumer may use a window
-    /// of its own; 0 fails with `errc::bad_option`.
+    /// A consumer picks at random among this many items at the head of the queue; 1 means strict
+    /// order. Consumers in different sessions otherwise compete for the first item, and only one of
+    /// them gets it; with a window they seldom compete. At most `window - 1` available items are
+    /// passed over. Of several calls that are served at the same time, each gets the next item.
+    /// Each consumer may use a different window; 0 fails with `errc::bad_option`.
     std::size_t window = 1;
 
     /// The parent of nodes that resolve unknown outcomes. Empty: the queue's path with "-control"
@@ -178,8 +178,9 @@ public:
      * @completes `void(error_code, error_code)`, with the reason: `zk_errc::session_expired`,
      * `errc::ownership_lost` (another client deleted the claim) or `errc::closed`.
      *
-     * @errors `operation_aborted`: it ended by `acknowledge`, `release` or destruction.
-     * `errc::busy`: another `wait_lost` is pending. `errc::ownership_lost`: nothing is claimed.
+     * @errors `boost::asio::error::operation_aborted`: it ended by `acknowledge`, `release` or
+     * destruction. `errc::busy`: another `wait_lost` is pending. `errc::ownership_lost`: nothing is
+     * claimed.
      *
      * @cancellation All types: completes at once; the claim is kept.
      */
@@ -200,14 +201,12 @@ private:
  * Any number of `take` and `consume` may be pending. They share a listing and, while the queue is
  * empty, a watch. They may be mixed: neither gets a claimed item.
  *
- * @par Errors of all operations
- * `errc::not_connected` (nothing was sent; only the `try_` forms, `peek`, `size` and puts, as the
- * others wait for the connection), `errc::closed`, and the server's errors. While it is unknown whether
- * a put or a delete of the object was applied, other calls of the same side (producers, consumers)
- * wait for the connection, too.
+ * @errors All operations can fail with `errc::closed` and the server's errors. Only the `try_`
+ * forms, `peek`, `size` and puts can fail with `errc::not_connected` (nothing was sent); all others
+ * wait for the connection. While it is unknown whether a put or a delete of the object was applied,
+ * other calls of the same side (producers, consumers) wait for the connection, too.
  *
- * @par Cancellation of all operations
- * All types: completes at once with `operation_aborted`.
+ * @cancellation All types: completes at once with `boost::asio::error::operation_aborted`.
  *
  * @executor As `client`.
  *
@@ -228,9 +227,9 @@ public:
      * @errors `zk_errc::connection_loss`: the client was closed while a delete was in flight. The
      * result contains the item (use `as_tuple`), which may or may not have been deleted.
      *
-     * @cancellation All types: completes at once with `operation_aborted`. An item whose delete is
-     * in flight is given to another pending `take` of this object, or put back in its previous
-     * place. `client::close` waits for that.
+     * @cancellation All types: completes at once with `boost::asio::error::operation_aborted`. An
+     * item whose delete is in flight is given to another pending `take` of this object, or put back
+     * in its previous place. `client::close` waits for that.
      */
     template <class Token = default_token>
     auto take(Token&& token = Token{}) {
@@ -356,9 +355,9 @@ private:
  * except with `zk_errc::connection_loss`: the client was closed (or the control node deleted)
  * before the outcome was known.
  *
- * @cancellation All types: completes at once with `operation_aborted`. A put in flight may be
- * applied. An item that was put after its deadline is deleted again, unless another client already
- * has it (or the response was lost).
+ * @cancellation All types: completes at once with `boost::asio::error::operation_aborted`. A put in
+ * flight may be applied. An item put after its deadline is deleted again, unless another client has
+ * taken it (or the response was lost).
  */
 template <class... Rank>
 class producing_queue : public basic_queue {

@@ -31,8 +31,8 @@ struct rendezvous_options {
  * @brief Lets processes that start in any order find each other: a master publishes its address,
  *        and workers wait for it.
  *
- * The node is ephemeral. Until `withdraw`, it is created again in each session, and if another
- * client deletes it. Workers follow a master that moves with `next`.
+ * The node is ephemeral. Until `withdraw`, it is re-created in each session, and if another client
+ * deletes it. With `next`, workers follow a master that moves.
  *
  * @cancellation
  * | operation | all types |
@@ -92,8 +92,8 @@ public:
      *
      * @errors `errc::not_a_member`: nothing is published. `errc::closed`. The server's reason for
      * rejecting the data: the previous data is kept. `boost::asio::error::operation_aborted`:
-     * `withdraw` was called meanwhile. Waits through outages and session loss; limit it by Asio's
-     * means.
+     * `withdraw` was called meanwhile. Retries across outages and session loss; bound it with Asio
+     * cancellation.
      */
     template <class Token = default_token>
     auto update(std::string data, Token&& token = Token{}) {
@@ -107,8 +107,8 @@ public:
      *
      * @completes `void(error_code)`, after the node was deleted or its session has ended.
      *
-     * @errors `errc::not_a_member`: nothing is published. `errc::closed`. Waits through outages; limit
-     * it by Asio's means.
+     * @errors `errc::not_a_member`: nothing is published. `errc::closed`. Retries across outages;
+     * bound it with Asio cancellation.
      */
     template <class Token = default_token>
     auto withdraw(Token&& token = Token{}) {

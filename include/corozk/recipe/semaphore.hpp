@@ -23,8 +23,8 @@ using semaphore_options = contender_options;  ///< The options of a `semaphore`.
  *
  * The limit is stored in the parent node's data by the first participant; clients configured with a
  * different limit get `errc::limit_mismatch`. `set_limit` changes it while the semaphore is in use;
- * participants that start later must be configured with the new limit. So that the limit remains,
- * the parent node is persistent, where those of locks are containers.
+ * participants that start later must be configured with the new limit. The parent node is
+ * persistent (for locks it is a container), so that the limit is kept.
  *
  * Waiting survives reconnects, and ends with `zk_errc::session_expired` on session loss.
  *
@@ -46,8 +46,9 @@ using semaphore_options = contender_options;  ///< The options of a `semaphore`.
  */
 class COROZK_DECL semaphore : public detail::contention_recipe {
 public:
-    /// `path` is the parent node of the contenders; it is created when needed. `limit` is the
-    /// number of permits, at least 1 (otherwise operations fail with `errc::bad_option`).
+    /** @brief `path` is the parent node of the contenders, created when needed. `limit` is the
+     *         number of permits, at least 1 (otherwise operations fail with `errc::bad_option`).
+     *         Nothing is sent. */
     semaphore(const client& c,
               std::string path,
               std::int32_t limit,
@@ -59,10 +60,10 @@ public:
      *
      * @completes `void(error_code, ownership)`, with one object for all permits.
      *
-     * @errors `errc::bad_option`: less than 1, or more than the limit (also if that is lowered
-     * while waiting). `errc::limit_mismatch`: the limit differed from the stored one at the first
-     * use of this object. `errc::foreign_data`: the parent's data is not a limit. Otherwise as
-     * `lock::acquire`.
+     * @errors `errc::bad_option`: less than 1, or more than the limit (even if the limit is lowered
+     * below it while it waits). `errc::limit_mismatch`: the limit differed from the stored one at
+     * the first use of this object. `errc::foreign_data`: the parent's data is not a limit.
+     * Otherwise as `lock::acquire`.
      *
      * @cancellation As `lock::acquire`.
      */
@@ -153,8 +154,9 @@ public:
      *
      * @completes `void(error_code, std::vector<contender_info>)`
      *
-     * @par Errors, cancellation
-     * As `available`.
+     * @errors As `available`.
+     *
+     * @cancellation As `available`.
      */
     template <class Token = default_token>
     auto holders(Token&& token = Token{}) {
@@ -165,8 +167,8 @@ public:
      * @brief Changes the limit for all participants. Permits are not revoked: if more are held than
      *        the new limit allows, none are granted until enough have been released.
      *
-     * If the response is lost, it continues until the outcome is known, also in the next session.
-     * If another client has changed the limit since, that change stays.
+     * If the response is lost, it continues until the outcome is known, in the next session if
+     * necessary. If another client has changed the limit since, that change is kept.
      *
      * @completes `void(error_code)`
      *

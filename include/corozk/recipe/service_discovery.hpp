@@ -43,12 +43,12 @@ struct service_discovery_options {
  *
  * A dynamic instance stays registered until `unregister`: after session loss it is registered again
  * in the next session with its latest data, as soon as the server has deleted the node of the lost
- * session; so it is when another client deletes its node. Static and permanent instances are
+ * session; likewise if another client deletes its node. Static and permanent instances are
  * persistent nodes, which remain when this object is destroyed (Curator's `close` deletes its own).
  *
  * A node that is not a valid instance is skipped and logged. Unknown fields are ignored. Children
- * of a ServerSet whose names are not `member_NUMBER` are not instances. Finagle reads a member
- * once: it may not notice what `update` writes, or what is registered anew under the same id.
+ * of a ServerSet whose names are not `member_NUMBER` are not instances. Finagle reads a member only
+ * once: it may miss an `update`, or new data under the same id.
  *
  * @cancellation
  * | operation | all types |
@@ -76,7 +76,7 @@ public:
      *
      * @completes `void(error_code)`, after its node was created.
      *
-     * @errors Waits through outages and session loss; use the form with a time limit.
+     * @errors Retries across outages and session loss; use the form with a time limit.
      * - `errc::busy`: this object has registered, or is unregistering, a dynamic instance with the
      *   same name and id.
      * - `errc::already_exists`: the id is that of a dynamic instance, if this one is static or
@@ -127,8 +127,8 @@ public:
      * `zk_errc::no_node` (another one that does not exist),
      * `boost::asio::error::operation_aborted` (a dynamic instance was unregistered meanwhile),
      * `zk_errc::not_read_only` (a static or permanent one), `errc::bad_option`, `errc::bad_path`,
-     * `errc::too_large`, `zk_errc::no_auth`, `errc::closed`. Waits through outages and session loss;
-     * limit it by Asio's means.
+     * `errc::too_large`, `zk_errc::no_auth`, `errc::closed`. Retries across outages and session
+     * loss; bound it with Asio cancellation.
      */
     template <class Token = default_token>
     auto update(service_instance instance, Token&& token = Token{}) {
@@ -140,17 +140,17 @@ public:
     }
 
     /**
-     * @brief Unregisters an instance, also one that another client has registered (which may
+     * @brief Unregisters an instance, even one that another client has registered (which may
      *        register it again).
      *
-     * Ends a pending `register_instance` or `update` of a dynamic instance. If that still waits for
-     * the node of another session, that one stays, and this is no error.
+     * Ends a pending `register_instance` or `update` of a dynamic instance. If that is still
+     * waiting for another session's node, that node is left alone; this is not an error.
      *
      * @completes `void(error_code)`, after its node was deleted or its session has ended.
      *
      * @errors `zk_errc::no_node` (not registered), `errc::bad_path`, `zk_errc::no_auth`,
-     * `zk_errc::not_read_only` (not a dynamic one of this object), `errc::closed`. Waits through
-     * outages and session loss; limit it by Asio's means.
+     * `zk_errc::not_read_only` (not a dynamic one of this object), `errc::closed`. Retries across
+     * outages and session loss; bound it with Asio cancellation.
      */
     template <class Token = default_token>
     auto unregister(std::string service, std::string id, Token&& token = Token{}) {
@@ -173,13 +173,14 @@ public:
     }
 
     /**
-     * @brief Gets the instances of a service, sorted by node name; none if it does not exist. Shows
-     *        what this client has registered or seen, also in earlier sessions.
+     * @brief Gets the instances of a service, sorted by node name; none if it does not exist. The
+     *        result is never older than what this client has registered or seen, including in
+     *        earlier sessions.
      *
      * @completes `void(error_code, std::vector<service_instance>)`
      *
-     * @errors `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`. Waits through outages and
-     * session loss; limit it by Asio's means.
+     * @errors `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`. Retries across outages and
+     * session loss; bound it with Asio cancellation.
      */
     template <class Token = default_token>
     auto resolve(std::string service, Token&& token = Token{}) {
@@ -193,8 +194,8 @@ public:
      *
      * @completes `void(error_code, std::vector<std::string>)`
      *
-     * @errors `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`. Waits through outages and
-     * session loss; limit it by Asio's means.
+     * @errors `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`. Retries across outages and
+     * session loss; bound it with Asio cancellation.
      */
     template <class Token = default_token>
     auto names(Token&& token = Token{}) {
@@ -215,8 +216,8 @@ private:
  * @brief A local copy of a service's instances that is updated by watches: a `children_cache`.
  *
  * The service need not exist; `path()` is its node. A node that is not a valid instance is listed
- * in `service_state::malformed`, and logged once per change. States never go back, also if the
- * session is lost and the next one's server lags.
+ * in `service_state::malformed`, and logged once per change. States never revert to older ones,
+ * even if the next session's server lags.
  *
  * @cancellation All types: completes at once; a later `next` still returns the state.
  *

@@ -113,9 +113,9 @@ public:
      * @brief Gets the endpoints of all available instances that have a port, the chosen one first.
      *        Waits until there is one. Several endpoints in a row may belong to one instance, if
      *        its host name has several addresses. Host names are looked up, at most eight at a
-     *        time, and all are waited for, so that one that takes long delays the others: use
-     *        `endpoints_for`. An instance whose name has no address is left out, and reported as a
-     *        failure, unless no name at all has one: then the name service is thought to be down.
+     *        time, and all are awaited, so one slow look-up delays the whole call: prefer
+     *        `endpoints_for`. An instance whose name has no address is omitted, and reported as a
+     *        failure, unless no name has one: then the name service is assumed to be down.
      *
      * @completes `void(error_code, service_endpoints)`
      *
@@ -139,9 +139,9 @@ public:
         return endpoints_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
-    /** @brief Reports that an instance could not be used; see `failure_threshold`. Several
-     *         endpoints may belong to one instance, which is to be reported once for all of them,
-     *         and not at all if one of them could be used. */
+    /** @brief Reports that an instance could not be used; see `failure_threshold`. Report an
+     *         instance once even if several of its endpoints failed, and not if any of them
+     *         worked. */
     void report_failure(const service_instance& instance);
 
 private:

@@ -25,8 +25,8 @@ enum class service_format : std::uint8_t {
 
     /// Those of Finagle and of Twitter's commons, a ServerSet: nodes `member_NUMBER`. There are
     /// only dynamic instances, `additional_endpoints` and `shard`; neither `ssl_port` nor
-    /// `uri_spec`. A payload is an object of strings (`metadata`). The id is not stored: the number
-    /// follows from it, and that of a found instance is its node's name.
+    /// `uri_spec`. A payload is an object of strings (`metadata`). The id is not stored: the node
+    /// number is derived from it, and a found instance's id is its node name.
     server_set,
 };
 
@@ -62,9 +62,9 @@ struct service_instance {
     std::optional<std::uint16_t> port;      ///< The port.
     std::optional<std::uint16_t> ssl_port;  ///< The port for TLS.
 
-    /// Any JSON text; empty: none (`null`). It is parsed and written again: blanks are lost, and
-    /// numbers may change their form (0.10) or lose digits (those beyond 64 bits). Use strings
-    /// where that matters.
+    /// Any JSON text; empty: none (`null`). It is parsed and written again: whitespace is lost, and
+    /// numbers may change their form (0.10) or lose digits (beyond 64 bits). Use strings where that
+    /// matters.
     std::string payload;
 
     std::int64_t registration_time = 0;  ///< Milliseconds since 1970 (UTC); informative.
@@ -87,12 +87,12 @@ struct service_instance {
     /// Increases with each registration of a dynamic instance, but not by updates (`czxid`); static
     /// and permanent ones that are registered again keep it. Not part of the data.
     std::int64_t incarnation = 0;
-    /// The name of the node in which it was found; empty otherwise. `update` and `unregister` mean
-    /// this node if it is set, otherwise the one named by the id;
-    /// `register_instance` always means the latter. Not part of the data.
+    /// The name of the node in which it was found; empty otherwise. `update` and `unregister` apply
+    /// to this node if it is set, otherwise to the one named by the id; `register_instance` always
+    /// applies to the latter. Not part of the data.
     std::string node;
 
-    /** @brief The name of its node: `node`, or what the id stands for if that is empty. */
+    /** @brief The name of its node: `node`, or, if that is empty, the name derived from the id. */
     COROZK_DECL std::string node_name(service_format format = service_format::curator) const;
 
     /** @brief The URI by `uri_spec`. Unknown variables are empty. */

@@ -36,7 +36,7 @@ using shared_lock_options = contender_options;  ///< The options of a `shared_lo
  */
 class COROZK_DECL shared_lock : public detail::contention_recipe {
 public:
-    /// `path` is the parent node of the contenders; it is created when needed.
+    /** @brief `path` is the parent node of the contenders, created when needed. Nothing is sent. */
     shared_lock(const client& c,
                 std::string path,
                 shared_lock_options options = shared_lock_options());
@@ -45,8 +45,11 @@ public:
     /**
      * @brief Acquires the lock as a reader: waits until no writer is ahead.
      *
-     * @par Completion signature, errors, cancellation
-     * As `lock::acquire`.
+     * @completes As `lock::acquire`.
+     *
+     * @errors As `lock::acquire`.
+     *
+     * @cancellation As `lock::acquire`.
      */
     template <class Token = default_token>
     auto acquire_read(Token&& token = Token{}) {
@@ -117,8 +120,8 @@ public:
     }
 
     /**
-     * @brief Turns a writer into a reader that keeps its place, so that no one can write in
-     *        between.
+     * @brief Turns a writer into a reader that keeps its place, so that no other client can write
+     *        in between.
      *
      * Atomically replaces the writer's node by a reader's. Readers that wait directly behind it are
      * granted at once; a writer behind it continues to wait. `held` remains the same object with
@@ -154,7 +157,7 @@ public:
      * behind this reader: each would wait for the other. Of two readers that upgrade at the same
      * time, one fails and the other one waits for its release. After an error, except for the loss
      * of `held`, that is still a reader. `held` remains the same object with another path and
-     * fencing token. Data that it has read remains valid: no one has written in between.
+     * fencing token. Data that it has read remains valid: no other client has written in between.
      *
      * Upgrades by readers of other libraries cannot be recognised: use a deadline.
      *
@@ -163,10 +166,10 @@ public:
      *
      * @completes `void(error_code)`
      *
-     * @errors `errc::would_deadlock`; `errc::ownership_lost`, `zk_errc::session_expired`: `held` was
-     * lost or released. `errc::ownership_lost` also: another client deleted the node that waits for
-     * the upgrade. `errc::busy`: another upgrade is in progress. `errc::bad_option`: not held from
-     * this path, or not (yet) a reader. Otherwise as `acquire_write`.
+     * @errors `errc::would_deadlock`; `errc::ownership_lost`, `zk_errc::session_expired`: `held`
+     * was lost or released. `errc::ownership_lost` also: another client deleted the node that waits
+     * for the upgrade. `errc::busy`: another upgrade is in progress. `errc::bad_option`: not held
+     * from this path, or not (yet) a reader. Otherwise as `acquire_write`.
      *
      * @cancellation All types: completes at once; `held` is still a reader, or a
      * writer if that was granted at the same time.

@@ -41,7 +41,7 @@ struct commit_options {
  * After a transaction was cleaned up, another one may begin at the same path. It is neither
  * affected by nor visible to objects of the first one (`zk_errc::no_node`).
  *
- * @errors Of all operations also `zk_errc::no_auth` and `errc::closed`.
+ * @errors All operations can also fail with `zk_errc::no_auth` and `errc::closed`.
  *
  * @cancellation All types: all operations complete at once with
  * `boost::asio::error::operation_aborted`; requests in flight may be applied.
@@ -66,7 +66,7 @@ public:
      *
      * @completes `void(error_code)`
      *
-     * @errors Waits through outages and session loss; limit it by Asio's means.
+     * @errors Retries across outages and session loss; bound it with Asio cancellation.
      * - `errc::already_exists`: there is a transaction at this path.
      * - `errc::bad_option`: no sites, duplicate sites, or an invalid node name.
      * - `errc::too_large`: payload and names, or a decision for that many sites, exceed the size of
@@ -86,8 +86,8 @@ public:
      *
      * @completes `void(error_code, commit_transaction)`
      *
-     * @errors `zk_errc::no_node`, `errc::foreign_data`, `errc::closed`. Waits through outages and
-     * session loss; limit it by Asio's means.
+     * @errors `zk_errc::no_node`, `errc::foreign_data`, `errc::closed`. Retries across outages and
+     * session loss; bound it with Asio cancellation.
      */
     template <class Token = default_token>
     auto resume(Token&& token = Token{}) {
@@ -135,7 +135,7 @@ public:
      * commit.
      *
      * @errors `zk_errc::no_node`, `errc::foreign_data`, `errc::too_large` (the reason),
-     * `errc::closed`. Waits through outages and session loss; limit it by Asio's means.
+     * `errc::closed`. Retries across outages and session loss; bound it with Asio cancellation.
      */
     template <class Token = default_token>
     auto abort(std::string reason, Token&& token = Token{}) {
@@ -150,13 +150,14 @@ public:
      * @param force even if some sites have not called `finish`, which may then never learn the
      *        decision
      *
-     * @completes `void(error_code)`, also if it did not exist.
+     * @completes `void(error_code)`, without an error if it did not exist.
      *
-     * @errors Waits through outages and session loss; limit it by Asio's means.
+     * @errors Retries across outages and session loss; bound it with Asio cancellation.
      * - `errc::in_doubt`: not decided yet.
      * - `errc::busy`: some sites have not finished.
      * - `zk_errc::not_empty`: other clients keep creating nodes below it.
-     * - `errc::too_large`: more sites than this client's `client_options::max_request_size` permits.
+     * - `errc::too_large`: more sites than this client's `client_options::max_request_size`
+     * permits.
      * - `errc::foreign_data`: its nodes or their data were not written by this recipe.
      */
     template <class Token = default_token>
@@ -280,7 +281,7 @@ public:
      * @completes `void(error_code, commit_outcome)`
      *
      * @errors `zk_errc::no_node` (the transaction was cleaned up), `errc::foreign_data`,
-     * `errc::closed`. Waits through outages and session loss; use the form with a time limit.
+     * `errc::closed`. Retries across outages and session loss; use the form with a time limit.
      */
     template <class Token = default_token>
     auto wait_outcome(Token&& token = Token{}) {
@@ -306,7 +307,7 @@ public:
      * @completes `void(error_code)`
      *
      * @errors `errc::in_doubt` (the decision is not known), `zk_errc::no_node` (cleaned up),
-     * `errc::closed`. Waits through outages and session loss; limit it by Asio's means.
+     * `errc::closed`. Retries across outages and session loss; bound it with Asio cancellation.
      */
     template <class Token = default_token>
     auto finish(Token&& token = Token{}) {

@@ -40,7 +40,7 @@ struct acquire_request {
     time_point deadline = time_point::max();  ///< known when it starts
 };
 
-/// An acquisition of a recipe as part of a `multi_lock`. It can be started repeatedly, also after
+/// An acquisition of a recipe as part of a `multi_lock`. It can be started repeatedly, even after
 /// the recipe object has been destroyed.
 class acquisition {
 public:

@@ -35,8 +35,8 @@ public:
      * @completes `void(error_code, std::vector<contender_info>)`
      *
      * @errors `zk_errc::no_auth`, `zk_errc::connection_loss`, `errc::not_connected`,
-     * `errc::closed`, `errc::bad_path`, `errc::foreign_data` (of a recipe that stores something in
-     * the parent's data: it is something else). The list is empty if the parent does not exist.
+     * `errc::closed`, `errc::bad_path`, `errc::foreign_data` (if the recipe stores something in the
+     * parent's data: it contains something else). The list is empty if the parent does not exist.
      *
      * @cancellation All types: completes at once.
      */
@@ -46,9 +46,9 @@ public:
     }
 
     /**
-     * @brief Deletes a contender's node, as found by `contenders`. Its owner loses what it holds,
-     *        or stops waiting, with `errc::ownership_lost`: at the latest when its turn comes, if
-     *        it waits behind others of its client.
+     * @brief Deletes a contender's node, as found by `contenders`. Its owner gets
+     *        `errc::ownership_lost`; a contender waiting behind others of its own client gets it
+     *        when its turn comes at the latest.
      *
      * @completes `void(error_code)`
      *
@@ -92,10 +92,10 @@ public:
      *
      * The grace period begins when the request was written.
      *
-     * @completes `void(error_code, bool)`: true if the node had to be deleted, also if the response
-     * to that was lost and the node no longer exists.
+     * @completes `void(error_code, bool)`: true if the node had to be deleted, even if the response
+     * to the delete was lost and the node no longer exists.
      *
-     * @errors As `request_release`; that the node is gone after the request was written is not an
+     * @errors As `request_release`; a node that is gone after the request was written is not an
      * error.
      *
      * @cancellation All types: completes at once; requests and deletions are not

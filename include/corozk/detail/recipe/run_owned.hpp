@@ -82,7 +82,7 @@ boost::asio::awaitable<error_code> wait_until_lost(Owned& held) {
 }
 
 /// Runs the body until it ends or the ownership is lost. Throws the body's exception, and
-/// `operation_aborted` if it was cancelled.
+/// `boost::asio::error::operation_aborted` if it was cancelled.
 /// @return why it was lost, if that came first.
 template <class Value, class Body, class Owned>
 boost::asio::awaitable<error_code> run_until_lost(Body& body,
