@@ -58,7 +58,7 @@ awaitable<void> deploy(std::string hosts, std::string host, restarts& count) {
         }
         std::cout << host << (healthy ? " has the new version\n" : " is sick: halt\n");
     };
-    co_await turns.run(1, update);  // cancels it if the turn is lost
+    co_await turns.run(1, update);  // cancels it if the permit is lost
     co_await zk.close();
 }
 

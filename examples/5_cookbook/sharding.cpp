@@ -54,7 +54,7 @@ public:
             auto last = co_await own.read(offset);
             corozk::transaction step;
             step.set(offset, std::to_string(std::stoi(last.data) + 1), last.stat.version);
-            co_await own.commit(step);  // rejected if it does not own the shard any more
+            co_await own.commit(step);  // rejected if it no longer owns the shard
         }
     }
 

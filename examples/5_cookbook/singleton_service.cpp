@@ -30,7 +30,7 @@ awaitable<void> host(std::string hosts, std::string name) {
             int number = std::stoi(last.data) + 1;
             corozk::transaction step;
             step.set("/billing/number", std::to_string(number), last.stat.version);
-            co_await own.commit(step);  // rejected if it does not lead any more
+            co_await own.commit(step);  // rejected if it no longer leads
             std::cout << name << " sends invoice " << number << '\n';
             pause.expires_after(std::chrono::milliseconds(5));
             co_await pause.async_wait(boost::asio::use_awaitable);

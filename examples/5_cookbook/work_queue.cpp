@@ -30,7 +30,7 @@ awaitable<void> consume_one(corozk::client& zk,
         numbered.mode = corozk::create_mode::persistent_sequential;
         corozk::transaction bury;
         bury.create("/jobs-dead/queue-", claim.data(), numbered);
-        co_await claim.acknowledge(bury);  // moved in one step: neither lost nor there twice
+        co_await claim.acknowledge(bury);  // moved in one step: neither lost nor duplicated
         std::cout << claim.data() << " is a dead letter\n";
         co_return;
     }

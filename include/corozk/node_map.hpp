@@ -55,8 +55,8 @@ public:
 
         const_iterator() = default;
 
-        reference operator*() const noexcept { return *element_; }  ///< Not at the end.
-        pointer operator->() const noexcept { return element_; }    ///< Not at the end.
+        reference operator*() const noexcept { return *element_; }  ///< Must not be at the end.
+        pointer operator->() const noexcept { return element_; }    ///< Must not be at the end.
 
         /// To the next element.
         const_iterator& operator++() noexcept {

@@ -131,7 +131,7 @@ public:
      * @completes `void(error_code)`
      *
      * @errors `errc::ownership_lost`, `zk_errc::session_expired`: it had been lost, and there may
-     * already be another owner. `errc::ownership_lost` also: nothing is owned. `errc::closed`.
+     * already be another owner; or (`errc::ownership_lost`) nothing is owned. `errc::closed`.
      * `zk_errc::no_auth`: the node may not be deleted; it stays until the session ends.
      *
      * @cancellation Terminal and partial: stops waiting; the node is deleted anyway. Total:

@@ -55,7 +55,7 @@ struct service_discovery_options {
  * |---|---|
  * | `register_instance` | completes at once; a dynamic instance is unregistered in the background; another one may be registered if in flight |
  * | `update` | completes at once; a dynamic instance is updated in the background; another one may be updated if in flight |
- * | `unregister` | completes at once; a dynamic instance is unregistered in the background; another one may be if in flight |
+ * | `unregister` | completes at once; a dynamic instance is unregistered in the background; another one may be unregistered if in flight |
  * | `resolve`, `names` | completes at once |
  *
  * @executor As `client`. The destructor unregisters dynamic instances in the background.
@@ -223,7 +223,7 @@ private:
  *
  * @executor As `client`. The destructor removes the watches.
  *
- * @origin Curator's `ServiceCache`, which a malformed instance keeps from being read; CURATOR-328.
+ * @origin Curator's `ServiceCache`, which fails on a malformed instance; CURATOR-328.
  */
 class COROZK_DECL service_cache : public detail::recipe_object<detail::service_cache_impl> {
 public:

@@ -132,7 +132,7 @@ public:
     const boost::asio::ip::address& address() const noexcept { return address_; }  ///< The address.
     std::uint16_t port() const noexcept { return port_; }                          ///< The port.
 
-    /** @brief The instance. Not of a default-constructed endpoint. */
+    /** @brief The instance. The endpoint must not be default-constructed. */
     const service_instance& instance() const noexcept { return *instance_; }
 
     /** @brief The host name or address that the instance has registered. */

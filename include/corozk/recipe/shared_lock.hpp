@@ -167,7 +167,7 @@ public:
      * @completes `void(error_code)`
      *
      * @errors `errc::would_deadlock`; `errc::ownership_lost`, `zk_errc::session_expired`: `held`
-     * was lost or released. `errc::ownership_lost` also: another client deleted the node that waits
+     * was lost or released; or (`errc::ownership_lost`) another client deleted the node that waits
      * for the upgrade. `errc::busy`: another upgrade is in progress. `errc::bad_option`: not held
      * from this path, or not (yet) a reader. Otherwise as `acquire_write`.
      *
