@@ -20,7 +20,7 @@ constexpr std::pair<zk_errc, const char*> zk_errc_texts[] = {
      "connection lost after the request was sent: whether it was applied is unknown"},
     {zk_errc::marshalling_error, "the request could not be serialized"},
     {zk_errc::unimplemented,
-     "the server does not offer this operation (a TTL needs zookeeper.extendedTypesEnabled=true "
+     "the server does not support this operation (a TTL needs zookeeper.extendedTypesEnabled=true "
      "there)"},
     {zk_errc::operation_timeout, "timed out"},
     {zk_errc::bad_arguments, "bad arguments"},
@@ -93,7 +93,8 @@ constexpr std::pair<errc, const char*> errc_texts[] = {
     {errc::deadline_exceeded,
      "the deadline passed; what the operation began is undone in the background"},
     {errc::would_deadlock,
-     "refused, as it would wait forever: the same lock was added twice, or a writer waits for this "
+     "rejected, as it would wait forever: the same lock was added twice, or a writer waits for "
+     "this "
      "reader"},
     {errc::limit_mismatch,
      "another participant configured a different limit, size or bound: all must use the same one"},
@@ -101,8 +102,9 @@ constexpr std::pair<errc, const char*> errc_texts[] = {
      "the node's data was not written by this recipe: is the path used for another purpose?"},
     {errc::overflow, "the result is out of range"},
     {errc::sequence_exhausted,
-     "the 2147 million sequence numbers of the parent node are used up: it is replaced as soon as "
-     "it has no children, try again then"},
+     "the parent's 2^31 sequence numbers are exhausted; retry once the parent is empty and has "
+     "been "
+     "replaced"},
     {errc::too_large,
      "too large for one request: split it, or raise the servers' jute.maxbuffer and the client's "
      "max_request_size"},

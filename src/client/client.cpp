@@ -415,7 +415,7 @@ void client::start_set_acl(const impl_ptr& impl,
                            std::int32_t version,
                            handler_of<> handler) {
     if (impl && !path_problem(path) && entries.empty()) {
-        impl->log(log_level::warning, "set_acl: the list is empty; no one could use the node");
+        impl->log(log_level::warning, "set_acl: the list is empty; no client could use the node");
         return refuse(impl, std::move(handler), zk_errc::invalid_acl);
     }
     submit(

@@ -314,7 +314,7 @@ private:
     }
 
     static std::string not_asked_again(operation_set unknown) {
-        return to_string(unknown) + ", which it is not asked for any more (see server_dialect)";
+        return to_string(unknown) + ", which it is no longer sent (see server_dialect)";
     }
 
     /// Gives up the connection if the server turns out not to know an operation.

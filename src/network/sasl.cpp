@@ -222,7 +222,9 @@ sasl_exchange::progress sasl_exchange::step(std::string_view from_server) {
     if (complete_ && from_server.empty())
         return progress::done;
     if (complete_) {
-        problem_ = "the server goes on where the mechanism has ended: it has authenticated nobody";
+        problem_ =
+            "the server continues after the end of the mechanism: it has not authenticated the "
+            "client";
         return progress::failed;
     }
     const char* data = nullptr;

@@ -46,7 +46,7 @@ std::string certificate_problem(X509_STORE_CTX* chain) {
     const int reason = X509_STORE_CTX_get_error(chain);
     switch (reason) {
         case X509_V_OK:
-            return "its certificate was refused by the verify callback of the context in "
+            return "its certificate was rejected by the verify callback of the context in "
                    "client_options::tls";
         case X509_V_ERR_CERT_HAS_EXPIRED:
             return certificate_name(chain) + " has expired";

@@ -37,11 +37,11 @@ constexpr const char* about =
     "Locks, elections, queues and the other recipes of ZooKeeper, for people and scripts.";
 
 constexpr const char* general =
-    R"(See corozk COMMAND --help. What follows -- is run as it is, without a shell. Durations
-are written 250ms, 30s, 5m or 2h, also 1.5h, and without a unit in seconds; a hundred
-years and more mean no limit. A deadline counts from the program's start, and includes
-connecting; one of 0 means one attempt without waiting, as --try: a server has ten
-seconds to answer.
+    R"(See corozk COMMAND --help. The command after -- is run as is, without a shell. Durations
+are written 250ms, 30s, 5m, 2h or 1.5h; without a unit they are in seconds; a hundred
+years or more mean no limit. A deadline counts from the program's start, and includes
+connecting; 0 means one attempt without waiting, as with --try: a server has ten seconds
+to respond.
 
 With --json results (on standard output) and events, errors and log lines (on standard
 error) are JSON, one value per line. A string that is not UTF-8 is followed by a second
@@ -59,7 +59,7 @@ Exit codes
   74   standard output cannot be written
   75   --try, --deadline or queue peek: held by another client, or nothing available
   77   denied by an access control list, or authentication failed
-  79   what the command ran under was lost; the command was stopped
+  79   the lock, permit, leadership or claim was lost; the command was stopped
   126  the command cannot be executed
   127  there is no such command
   128+ the number of the signal that ended this program, as a shell shows it)";
@@ -133,8 +133,7 @@ void accept_help(std::vector<std::string>& words) {
 }
 
 usage_error no_value_for(const std::string& name) {
-    return usage_error(
-        fmt::format("{} has an empty value: leave it out, or say what is meant", name));
+    return usage_error(fmt::format("{} has an empty value: omit it, or give a value", name));
 }
 
 /// CLI11 would take the next word for the value of "--name=".
@@ -212,7 +211,9 @@ void application::add_settings() {
         {"automatic", server_dialect::automatic}, {"zookeeper-3.4", server_dialect::zookeeper_3_4}};
     auto choose = [this](const std::string& name) { settings_.dialect = dialects.at(name); };
     app_.add_option_function<std::string>(
-            "--dialect", choose, "what the servers know; zookeeper-3.4 also for ClickHouse Keeper")
+            "--dialect",
+            choose,
+            "what the servers support; zookeeper-3.4 for ClickHouse Keeper, too")
         ->check(one_of(dialects))
         ->envname("COROZK_DIALECT");
     auto add_file = [this](const char* name, std::string& into, const char* help) {
@@ -275,7 +276,7 @@ void application::parse(std::vector<std::string> words) {
         throw usage_error("--session-timeout must be at least 100ms");
     check_tls();
     if (settings_.sasl.user.empty() != settings_.sasl.password_file.empty())
-        throw usage_error("--sasl-user and --sasl-password-file need each other");
+        throw usage_error("--sasl-user and --sasl-password-file must be given together");
     check_command_line();
     selected().check(settings_);
 }
@@ -304,7 +305,7 @@ void application::read_credentials() {
 void application::check_tls() const {
     const tls_options& tls = settings_.tls;
     if (tls.certificate_file.empty() != tls.key_file.empty())
-        throw usage_error("--tls-cert and --tls-key need each other");
+        throw usage_error("--tls-cert and --tls-key must be given together");
     const bool trusts = tls.system_authorities || !tls.ca_file.empty();
     if (asks_for_tls(tls) && !trusts)
         throw usage_error("TLS needs --tls-ca or --tls-system-ca: otherwise no server is trusted");

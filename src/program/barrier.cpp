@@ -19,11 +19,11 @@ public:
         app.footer(R"(Actions
   set     closes the barrier: clients that wait are held back
   remove  opens it: all clients proceed
-  status  whether it is set: exit code 0 if so, otherwise 1
+  status  tells whether it is set: exit code 0 if so, otherwise 1
   wait    waits until it is removed; returns at once if there is none
-  enter   a double barrier: waits for --count members, runs the command, and waits
-          until all of them have finished theirs (or died); a signal to the command ends
-          that wait, and --deadline 0 is too short for more than one member
+  enter   enters a double barrier: waits for --count members, runs the command, and waits
+          until the commands of all members have ended (or the members have died); a signal
+          to the command ends that wait, and --deadline 0 suffices only for one member
 
 The exit code of set and remove is 0 if they have changed something, otherwise 1.
 

@@ -21,12 +21,12 @@ public:
                      ask_,
                      "request the release first, and break only what is held after this");
         app.footer(
-            R"(The owner is notified that it has lost what it held, or that it waits no more, and the
+            R"(The owner is notified that it has lost what it held, or that it no longer waits, and the
 next contender proceeds. The owner may still be working for a moment: break what a dead
 or stopped process holds, or let the protected resource reject smaller fencing tokens.
-Knows the same recipes as corozk contenders: not Kazoo's Semaphore, and --holder breaks
-all leases of Curator's semaphores. Curator's latches and leases cannot be asked: with
-them, --ask fails, and breaks nothing.
+Supports the same recipes as corozk contenders: not Kazoo's Semaphore, and --holder breaks
+all leases of Curator's semaphores. Curator's latches and leases have no release requests:
+for them, --ask fails, and breaks nothing.
 
 Exit code 1 if there was nothing to break.
 
@@ -38,7 +38,7 @@ Examples
 
     void check(const settings&) override {
         if (path_ == "/")
-            throw usage_error("'/' is the root, and no contender");
+            throw usage_error("'/' is the root, not a contender");
         if (!holders_ && path_.rfind('/') == 0)
             throw usage_error(
                 fmt::format("{} has no parent: name a contender's znode, or use --holder", path_));
@@ -88,7 +88,7 @@ private:
                                {{"node", c.path}, {"who", c.data}, {"broken", broken}});
         }
         if (code == answer_is_no) {
-            const char* problem = holders_ ? "nobody holds it" : "no such contender";
+            const char* problem = holders_ ? "no client holds it" : "no such contender";
             complain(fmt::format("{}: {}", path_, problem), context.options.json);
         }
         co_return code;

@@ -19,14 +19,14 @@ public:
             ->each(check_recipe_path);
         app.add_flag("--watch", watch_, "continue, and show each change");
         app.footer(
-            R"(Shows who holds and who waits, in order: since when (by the server's clock), in which
-session, from which address, and what each calls itself (--identity). Knows every recipe
-that queues, and those of Curator and Kazoo, except Kazoo's Semaphore. All leases of
-Curator's semaphores are shown as holders, since their limit is not stored. --watch
-continues while the servers are away, and shows what has changed when they are back.
+            R"(Shows holders and waiters, in order: since when (by the server's clock), in which session,
+from which address, and with which --identity. Supports every recipe that queues, and
+those of Curator and Kazoo, except Kazoo's Semaphore. All leases of Curator's semaphores
+are shown as holders, since their limit is not stored. --watch continues while the servers
+are unreachable, and shows what has changed when they are reachable again.
 
-Addresses come from the servers' command 'cons'; where it is not allowed
-(4lw.commands.whitelist) there is a dash.
+Addresses come from the servers' command 'cons'; if it is not allowed
+(4lw.commands.whitelist), a dash is shown.
 
 Examples
   corozk contenders /backup
@@ -112,7 +112,7 @@ private:
 
 const command_entry contenders_entry{"contenders",
                                      "PATH",
-                                     "show who holds and who waits",
+                                     "show holders and waiters",
                                      make_command<contenders_command>};
 
 }  // namespace corozk::program

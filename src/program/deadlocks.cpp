@@ -36,13 +36,13 @@ public:
             ->each(check_recipe_path);
         app.add_flag("--edges", edges_, "print all waiting clients, and what they wait for");
         app.footer(
-            R"(Reads everything twice, and reports only what was there both times. A participant is a
-session, or what a contender calls itself (--identity) if that differs. Contenders of
-several sessions with the same --identity are one participant: so give everything that
-one job runs the same --identity, and unrelated jobs different ones. (The default is
-different for each process. Addresses do not count, as Curator writes that of its host.)
-Knows the same recipes as corozk contenders: not Kazoo's Semaphore; and nobody is seen to
-wait for a lease of Curator's semaphores.
+            R"(Reads everything twice, and reports only what existed both times. A participant is a
+session or, if its contenders have different --identity values, each of these. Contenders
+of several sessions with the same --identity are one participant: so give everything that
+one job runs the same --identity, and unrelated jobs different ones. (The default differs
+for each process. Addresses do not count, as Curator writes that of its host.)
+Supports the same recipes as corozk contenders: not Kazoo's Semaphore; and waits for
+Curator's leases are not shown.
 
 Exit code 1 if there is a deadlock. 'corozk break NODE' resolves it.
 

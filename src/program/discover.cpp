@@ -69,7 +69,7 @@ public:
         app.add_option_function<std::string>(
                "--format",
                [this](const std::string& name) { format_ = formats.at(name); },
-               "whose znodes these are (default: curator)")
+               "the format of the znodes (default: curator)")
             ->check(one_of(formats));
         wait_.describe_deadline(app);
         const std::string endpoint = "register an instance while the command runs";
@@ -80,7 +80,7 @@ public:
         app.add_option("--id", id_, "--register: unique in the service (default: a random one)")
             ->each(check_name);
         add_number<std::uint16_t>(app, "--ssl-port", ssl_port_, "--register: the port for TLS", 1);
-        app.add_option("--payload", payload_, "--register: data for those who look for the service")
+        app.add_option("--payload", payload_, "--register: data for the clients of the service")
             ->type_name("JSON")
             ->each(check_json);
         app.add_option("--uri-spec",
@@ -105,15 +105,15 @@ with it, its instances. Exit code 1 if there is none.
 It has no SSL port and no URI, but --shard and --endpoint, and its payload is an object
 of strings.
 
---one waits for an instance until --deadline; without that it ends with 1 if none is
-enabled. One without an address or a port (there may be an SSL port alone) is not chosen.
+--one waits for an instance until --deadline; without a deadline it ends with 1 if none is
+enabled. An instance without an address or a port (only an SSL port) is not chosen.
 
 --register registers the instance, then runs the command as corozk lock does. Its
 environment contains COROZK_NODE (the instance's znode), COROZK_PATH (the base path) and
 COROZK_HOSTS. Nothing is owned that could be lost: the command continues while the
-servers are away, and the instance is registered again when they are back. SIGINT, SIGTERM
-and SIGQUIT unregister it at once, while the command ends; SIGHUP is only passed on. An
---id that another client has registered is waited for, until --deadline.
+servers are unreachable, and the instance is registered again afterwards. SIGINT, SIGTERM
+and SIGQUIT unregister it at once, while the command ends; SIGHUP is only forwarded. If
+another client has registered the same --id, waits until it is free, until --deadline.
 
 Examples
   corozk discover /services
@@ -131,7 +131,7 @@ Examples
 
     void check(const settings&) override {
         if (service_.empty() && (watch_ || one_ || endpoint_))
-            throw usage_error(fmt::format("{} needs a SERVICE, behind PATH",
+            throw usage_error(fmt::format("{} needs a SERVICE, after PATH",
                                           watch_ ? "--watch"
                                           : one_ ? "--one"
                                                  : "--register"));
@@ -139,7 +139,7 @@ Examples
             throw usage_error("--deadline belongs to --one and --register");
         const bool server_set = format_ == service_format::server_set;
         if (server_set && (ssl_port_ || !uri_spec_.empty()))
-            throw usage_error("--format server-set has no place for --ssl-port and --uri-spec");
+            throw usage_error("--format server-set does not support --ssl-port and --uri-spec");
         if (!server_set && (shard_ || !endpoints_.empty()))
             throw usage_error("--shard and --endpoint belong to --format server-set");
     }
@@ -315,7 +315,7 @@ private:
         }
         if (ec == errc::bad_option)
             throw usage_error(format_ == service_format::server_set
-                                  ? "--payload is no object of strings, or a word is not UTF-8"
+                                  ? "--payload is not an object of strings, or a word is not UTF-8"
                               : uri_spec_.empty()
                                   ? "a word is not UTF-8"
                                   : "braces in --uri-spec are not paired, or a word is not UTF-8");

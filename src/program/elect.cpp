@@ -16,11 +16,12 @@ public:
                      "command again");
         app.footer(
             R"(Campaigns, waits for leadership, runs the command, and resigns when it ends. One
-candidate leads at any time; when it goes, the next one is notified.
+candidate leads at any time; when it resigns or dies, the next one is notified.
 
-The environment, signals, and the loss of leadership: see corozk lock --help. --again
-continues until the command ends by itself, with any exit code (79 included), however
-long the servers are away: --deadline and --try count from each loss.
+For the environment, signals, and the loss of leadership see corozk lock --help. --again
+continues until the command ends without having been stopped, with any exit code (79
+included), however long the servers are unreachable: --deadline and --try count from each
+loss.
 
 Examples
   corozk elect /scheduler -- ./scheduler
@@ -40,7 +41,7 @@ Examples
 
 const command_entry elect_entry{"elect",
                                 "PATH -- COMMAND [ARGUMENT...]",
-                                "run a command while being the leader",
+                                "run a command as the leader",
                                 make_command<elect_command>};
 
 }  // namespace corozk::program

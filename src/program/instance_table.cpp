@@ -71,7 +71,7 @@ std::string instance_table(const std::string& service_path, const service_state&
     if (count > 0)
         text += table(rows);
     for (const std::string& node : state.malformed)
-        text += fmt::format("{}/{}: no valid instance\n", service_path, printable(node));
+        text += fmt::format("{}/{}: not a valid instance\n", service_path, printable(node));
     return text;
 }
 

@@ -15,18 +15,18 @@ public:
               app,
               "lock",
               "native, curator or kazoo: to exclude programs that use these libraries") {
-        app.add_flag("-s,--shared", shared_, "for reading: together with other readers");
+        app.add_flag("-s,--shared", shared_, "for reading, together with other readers");
         add_number<std::int32_t>(
             app,
             "-p,--priority",
             priority_,
-            "a lock by priority: a lower number is granted first, but preempts no holder")
+            "a lock by priority: lower numbers are granted first; no holder is preempted")
             ->excludes("--compatibility");
         app.add_flag("-x,--exclusive", exclusive_, "for writing, alone; the lock has readers, too")
             ->excludes("--shared", "--priority");
         app.footer(
             R"(Waits for the lock, runs the command, releases the lock. Nothing is left behind in any
-case: the lock of a program that was killed ends with its session.
+case: the lock of a killed program ends with its session.
 
 The command's environment contains
   COROZK_FENCING_TOKEN  increases with every holder: pass it to the protected resource,
@@ -34,24 +34,24 @@ The command's environment contains
   COROZK_PATH           the lock's parent znode
   COROZK_NODE           the znode that represents the lock
   COROZK_HOSTS          the servers
-When the lock is lost (the session expired, or somebody broke the lock) the command and
-all its descendants, in any session and process group, get SIGTERM, after --grace
-SIGKILL, and the exit code is 79. A signal that asks this program to end during that
-time sends SIGKILL at once. The same happens when this program is killed, even by
-SIGKILL. What the command has left running at its end is ended before the lock is
-released: after half a second by SIGTERM, then by SIGKILL. What another service was
-asked to start (at, systemd-run, docker) does not descend from the command.
+When the lock is lost (the session expired, or another client broke the lock) the command
+and all its descendants, in any session and process group, get SIGTERM, after --grace
+SIGKILL, and the exit code is 79. If another terminating signal arrives during that time,
+SIGKILL is sent at once. The command is stopped in the same way if this program is killed,
+even by SIGKILL. Processes that the command leaves running are ended before the lock is
+released: after half a second by SIGTERM, then by SIGKILL. Processes started through
+another service (at, systemd-run, docker) are not descendants of the command.
 
 SIGINT, SIGTERM and SIGQUIT are forwarded to the command and its descendants, SIGHUP,
-SIGUSR1, SIGUSR2 and SIGALRM to the command only. If it ends by the signal, so does
-this program. A SIGHUP that it survives changes nothing. On a terminal both are one job,
-as with flock: Ctrl-C and Ctrl-Z go to both, and bg and fg work. A stopped program keeps
-no session: if this one is stopped for longer than --session-timeout, its command is
-ended as for a lost lock.
+SIGUSR1, SIGUSR2 and SIGALRM to the command only. If the command ends by the signal, so
+does this program. A SIGHUP that the command survives changes nothing. On a terminal both
+are one job, as with flock: Ctrl-C and Ctrl-Z go to both, and bg and fg work. A stopped
+program keeps no session: if this one is stopped for longer than --session-timeout, its
+command is ended as for a lost lock.
 
-If the servers are away for longer than that, a waiting program continues to wait.
+If the servers are unreachable for longer than that, a waiting program continues to wait.
 
-All clients of one PATH have to agree on its kind: plain, --shared and --exclusive, or
+All clients of one PATH must agree on its kind: plain, --shared and --exclusive, or
 --priority.
 
 Examples

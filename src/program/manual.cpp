@@ -78,7 +78,7 @@ std::string manual(const CLI::App& app) {
     text +=
         ".SH ENVIRONMENT\n"
         ".TP\n\\fBCOROZK_HOSTS\\fR\nthe servers, unless \\-\\-hosts is given\n"
-        ".TP\n\\fBCOROZK_DIALECT\\fR\nwhat the servers are, unless \\-\\-dialect is given\n"
+        ".TP\n\\fBCOROZK_DIALECT\\fR\nwhat the servers support, unless \\-\\-dialect is given\n"
         ".TP\n\\fBCOROZK_AUTH_FILE\\fR, \\fBCOROZK_AUTH\\fR\ncredentials, unless "
         "\\-\\-auth\\-file or \\-\\-auth is given\n"
         ".TP\n\\fBCOROZK_TLS_CA\\fR, \\fBCOROZK_TLS_CERT\\fR, \\fBCOROZK_TLS_KEY\\fR, "

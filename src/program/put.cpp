@@ -22,9 +22,9 @@ public:
             app, "--version", version_, "change the znode only if it has this version", 0)
             ->excludes("--create-only");
         app.footer(
-            R"(Writes the znode's data. Standard input is written as it is, with its last end of line;
+            R"(Writes the znode's data. Standard input is written as is, including its last end of line;
 a value that begins with a dash follows --. Missing parents are created without data.
---acl is that of what is created; if parents are missing it has to allow creating (c).
+Created znodes get --acl; if parents are missing, it must allow creating (c).
 
 Exit code 1 if nothing was written: the znode exists (--create-only), or has another
 version or does not exist (--version). After exit code 69 it may have been written.

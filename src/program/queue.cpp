@@ -21,7 +21,7 @@ public:
                                  "put: the items' priority; lower numbers are taken first");
         app.add_flag("--prioritized", prioritized_, "the queue's items have priorities");
         add_duration(app, "--delay", delay_, "put: the items are available after this time");
-        app.add_flag("--delayed", delayed_, "the queue's items are available from a time on");
+        app.add_flag("--delayed", delayed_, "the queue's items have due times");
         for (const char* name : {"--priority", "--prioritized"})
             app.get_option(name)->excludes("--delay", "--delayed");
         app.add_flag("--whole", whole_, "put: standard input is one item, not one per line");
@@ -34,22 +34,22 @@ public:
         run_.describe_grace(app);
         app.footer(R"(Actions
   put      appends each of WORDS, or each line of standard input, as an item
-  take     removes the first item and prints it; an end of line is added if there is none:
-           for the exact bytes use consume or --json
+  take     removes the first item and prints it; an end of line is added if there is none
+           (for the exact bytes use consume or --json)
   consume  claims the first item and runs the command with it as standard input; removes
            the item if the command's exit code is 0, and returns it to the queue otherwise
-  peek     prints the first item and leaves it
-  size     prints the number of children: claimed items count, and so does what other
-           programs keep there
+  peek     prints the first item and does not remove it
+  size     prints the number of children, including claimed items and children that other
+           programs have created
 
-take gives each item to exactly one client; if that dies with it, the item is gone. If
-standard output fails, the item is put back. consume gives it to another client then.
+take gives each item to exactly one client; if that client dies, the item is lost. If
+standard output fails, the item is put back. With consume, another client then gets it.
 The command's environment contains COROZK_ITEM (the item's name), COROZK_PRIORITY,
 COROZK_FENCING_TOKEN, COROZK_NODE (the claim), COROZK_PATH and COROZK_HOSTS (and
 COROZK_DUE for a delayed item). The command is stopped when the claim is lost (exit code
-79). Signals are forwarded, as by corozk lock; after one that asks to end, no further
-item is taken, and what remains to be done at the servers has ten seconds. A command
-that fails is the last one, also with --count 0: consume ends with its exit code.
+79). Signals are forwarded, as by corozk lock; after a terminating one, no further item
+is taken, and the remaining requests have ten seconds. consume ends with the first
+command that fails, even with --count 0, and with its exit code.
 
 Examples
   corozk queue put /jobs 'resize a.png' 'resize b.png'
@@ -133,12 +133,12 @@ private:
         if (waited && (words_.is("size") || words_.is("peek")))
             return fmt::format("{} could not be read in time", words_.path());
         if (waited && taken_ > 0)
-            return fmt::format("the time is over; {} item{} of {} came before",
+            return fmt::format("the deadline has passed; {} item{} of {} arrived before",
                                taken_,
                                taken_ == 1 ? "" : "s",
                                words_.path());
         const char* item = words_.is("consume") ? "unclaimed item" : "item";
-        return waited ? fmt::format("no {} came to {} in time", item, words_.path())
+        return waited ? fmt::format("no {} arrived in {} in time", item, words_.path())
                       : fmt::format("there is no {} in {}", item, words_.path());
     }
 

@@ -14,8 +14,9 @@ public:
             app, "--version", version_, "delete the znode only if it has this version", 0)
             ->excludes("--recursive");
         app.footer(
-            R"(Deletes a znode. With --recursive this is not one step: others see a part of the branch
-meanwhile, and after any error a part may be left. What they create in it is deleted, too.
+            R"(Deletes a znode. --recursive is not atomic: meanwhile, other clients see a part of the
+subtree, and after an error a part may remain. Znodes that they create there are deleted,
+too.
 
 Exit code 1 if there is no such znode, or it has another version; 70 if it has children.
 After exit code 69 it may have been deleted.
@@ -31,7 +32,7 @@ Examples
             throw usage_error("'/' is the root, which cannot be deleted");
         const bool below_root = s.hosts.find('/') != std::string::npos;
         if (path_ == "/zookeeper" && !below_root)
-            throw usage_error("'/zookeeper' is the servers' own, which they protect");
+            throw usage_error("'/zookeeper' belongs to the servers, which protect it");
     }
 
     asio::awaitable<int> run(command_context& context) override {
@@ -49,7 +50,7 @@ Examples
             if (ec == zk_errc::not_empty && !recursive_)
                 refusal = "has children: use --recursive";
             else if (ec == zk_errc::bad_arguments)
-                refusal = "is the servers' own, which they protect";
+                refusal = "belongs to the servers, which protect it";
             else
                 throw error(ec, "rm", path_);
         }
@@ -76,7 +77,7 @@ private:
 
 const command_entry rm_entry{"rm",
                              "[-r] PATH",
-                             "delete a znode, or a branch",
+                             "delete a znode, or a subtree",
                              make_command<rm_command>};
 
 }  // namespace corozk::program

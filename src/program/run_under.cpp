@@ -19,7 +19,7 @@ void run_options::describe(CLI::App& app) {
     describe_grace(app);
     app.add_option("--identity",
                    identity,
-                   "what 'contenders' shows of us (default: USER@HOST pid PID PROGRAM)");
+                   "the name that 'contenders' shows (default: USER@HOST pid PID PROGRAM)");
 }
 
 std::string run_options::identity_for(const settings& s) const {

@@ -26,7 +26,7 @@ public:
 once: a client that waits for three holds none of them meanwhile. First come, first
 served.
 
-The environment, signals, and the loss of permits: see corozk lock --help.
+For the environment, signals, and the loss of permits see corozk lock --help.
 
 Examples
   corozk semaphore --limit 4 /gpus -- ./train           # one of four

@@ -52,19 +52,20 @@ public:
         app.add_flag(
             "--once", once_, "take two samples, an interval apart, print the result, and end");
         app.footer(
-            R"(Shows the pace of contention queues: how many hold and wait, hand-overs per second, how
-long contenders wait and hold on average, and how long the one that waits longest has been
-waiting; below that, who holds and who waits. Knows the same recipes as corozk contenders.
+            R"(Shows the pace of contention queues: the numbers of holders and waiters, hand-overs per
+second, the mean waiting and holding times, and the longest current wait; below that, the
+holders and waiters. Supports the same recipes as corozk contenders.
 
-Averages are of the last ten samples. No hand-over is missed between two of them, as the
+Averages are over the last ten samples. No hand-over is missed between two of them, as the
 servers count the changes of a znode's children. The mean times are computed from these
-by Little's law. A waiter that gives up is no hand-over, unless it came and went between
-two samples; other children of the znode should not come and go. Those by which a holder
-announces its successor's turn are not counted; servers before 3.6 do not report them, nor
-does any server while the connection is lost, so that hand-overs may count twice.
+by Little's law. A waiter that gives up does not count as a hand-over, unless it arrived
+and gave up between two samples; no other children of the znode should be created and
+deleted. Those by which a holder announces the grant to its successor are not counted;
+servers before 3.6 do not report them, nor does any server while the connection is lost,
+so that hand-overs may count twice.
 
-On a terminal the view is drawn again in place; the key q, or Ctrl-C, ends it. Elsewhere,
-and with --json, every sample is printed. Continues while the servers are away. Every
+On a terminal the view is redrawn in place; the key q, or Ctrl-C, ends it. Elsewhere, and
+with --json, every sample is printed. Continues while the servers are unreachable. Every
 sample reads all contenders: for thousands of them use a longer --interval.
 
 Examples
@@ -281,7 +282,7 @@ private:
 
 const command_entry top_entry{"top",
                               "PATH...",
-                              "show who holds and waits, and how fast, as it changes",
+                              "show holders, waiters and hand-overs per second, live",
                               make_command<top_command>};
 
 }  // namespace corozk::program

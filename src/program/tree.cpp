@@ -14,11 +14,11 @@ public:
     explicit tree_command(CLI::App& app) {
         app.add_option("PATH", path_, "where to begin (default /)")->each(check_path);
         add_number<std::size_t>(
-            app, "-d,--depth", depth_, "how many levels below it (default: all)");
+            app, "-d,--depth", depth_, "how many levels below PATH (default: all)");
         app.add_flag("--data", data_, "show the data of the znodes");
         app.footer(
-            R"(Ephemeral znodes show their session, unreadable ones a question mark. Exit code 1 if
-there is no such znode.
+            R"(Ephemeral znodes are shown with their session, unreadable ones with a question mark. Exit
+code 1 if there is no such znode.
 
 Examples
   corozk tree /app

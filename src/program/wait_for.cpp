@@ -15,12 +15,13 @@ public:
         wait_.describe_deadline(app);
         app.footer(
             R"(Waits until the znode exists; ends at once if it does. Its parents may be missing, too.
-Continues to wait while the servers are away. --deadline 0 looks once.
+Continues to wait while the servers are unreachable. --deadline 0 checks once.
 
-A znode that exists for a moment only may be missed: delete it when all have seen it.
+A znode that exists only for a moment may be missed: delete it when all have seen it.
 
-Without permission to READ the znode it takes some seconds longer: servers do not report
-it then, so that this program looks every five seconds. (Some servers deny even that: 77.)
+Without permission to READ the znode it takes a few seconds longer: servers then do not
+report it, so that this program checks every five seconds. (Some servers deny even that:
+exit code 77.)
 
 Examples
   corozk wait-for --deadline 10m /deploy/42/migrated && start-service
@@ -34,7 +35,7 @@ Examples
                                                   "the connection was lost; still waiting",
                                                   through_outages(context, wait_.until(), once));
         if (!in_time) {
-            std::string problem = gone_ ? "still exists" : "did not come in time";
+            std::string problem = gone_ ? "still exists" : "did not appear before the deadline";
             complain(fmt::format("{} {}", path_, problem), context.options.json);
         }
         co_return in_time ? done : not_acquired;

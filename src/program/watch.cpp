@@ -31,25 +31,25 @@ public:
         run_.describe_grace(app);
         app.footer(
             R"(Runs the command at once, and again whenever the znode's data has changed, or the znode
-was created or deleted. The data is the command's standard input. One runs at a time: if
-there are changes meanwhile, the next one begins when it has ended, and finds the latest
-data. Intermediate states are skipped; the latest one never is.
+was created or deleted. The data is the command's standard input. One command runs at a
+time: if there are changes meanwhile, the next one begins when it has ended, and gets the
+latest data. Intermediate states may be skipped; the latest never is.
 
 The command's environment contains
   COROZK_EXISTS   1, or 0 if there is no such znode; standard input is empty then
   COROZK_VERSION  the version of the data; empty if there is no such znode
   COROZK_PATH     the znode
   COROZK_HOSTS    the servers
-A command that fails is reported, and runs again at the next change. One that cannot be
-executed ends the watch (126, 127), as --count does, with the last command's exit code.
+A command that fails is reported, and runs again at the next change. A command that cannot
+be executed ends the watch (126, 127); --count ends it with the last command's exit code.
 
-Watching needs permission to READ the znode: servers report no changes of others, not even
-that such a znode was created.
+Watching needs permission to READ the znode: servers report no changes of other znodes,
+not even their creation.
 
-Signals, and what the command leaves running: see corozk lock --help. A signal that asks
-this program to end also ends the watch, once the command has ended. While the servers
-are away the command continues, and no change is noticed; the latest state is read when
-they are back.
+For signals, and processes that the command leaves running, see corozk lock --help. A
+terminating signal also ends the watch, once the command has ended. While the servers are
+unreachable the command continues, and no change is noticed; the latest state is read when
+they are reachable again.
 
 Examples
   corozk watch /app/proxy -- sh -c 'cat > proxy.conf && nginx -s reload'

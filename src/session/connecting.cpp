@@ -25,7 +25,7 @@ std::string option_problem(const client_options& options) {
         // The C client limits connecting to a third of it.
         {options.session_timeout < 100ms, "session_timeout must be at least 100 ms"},
         {options.session_timeout > 240h, "session_timeout must be at most 10 days"},
-        {options.connect_timeout < 0ms, "connect_timeout must not be negative (0: for ever)"},
+        {options.connect_timeout < 0ms, "connect_timeout must not be negative (0: no limit)"},
         {options.close_timeout < 0ms, "close_timeout must not be negative"},
         {options.queue_timeout < 0ms, "queue_timeout must not be negative"},
         {options.session && (options.session->id == 0 || options.session->password.size() != 16),
@@ -60,7 +60,7 @@ error_code session::unusable_options() {
     }
     if ((options_.tls && !has_tls()) || (options_.sasl && !has_sasl())) {
         std::string what = options_.tls && !has_tls() ? "TLS" : "SASL";
-        log(log_level::error, what + " was asked for, but the library was built without it");
+        log(log_level::error, what + " was requested, but the library was built without it");
         return errc::not_supported;
     }
     std::string problem = option_problem(options_);
@@ -194,7 +194,7 @@ void session::explain_delay() {
     report(log_level::warning,
            "the client stays at ",
            to_text(current),
-           ", for no server of the host list ",
+           ", because no server of the host list ",
            options_.hosts,
            " can be used yet",
            connector_.problems());
@@ -303,7 +303,8 @@ void session::chroot_checked(error_code ec) {
     } else if (ec == zk_errc::throttled) {
         connector_.verify_again();  // after the pause
     } else if (ec && ec != zk_errc::no_auth) {
-        const std::string why = "asked whether the chroot exists, it said: " + ec.message();
+        const std::string why =
+            "when asked whether the chroot exists, it responded: " + ec.message();
         connector_.unverified(why);
         link_.give_up(why);
     } else {

@@ -353,7 +353,7 @@ void connector::denied_sasl() {
 void connector::accepted() {
     problems_.reached(connect_problems::reach_type::accepted);
     problems_.presume(to_text(round_.tried.back()),
-                      "it accepted the connection, but gave no session in time");
+                      "it accepted the connection, but established no session in time");
 }
 
 void connector::authenticating() {
@@ -379,7 +379,7 @@ void connector::established(milliseconds timeout, bool read_only, time_point now
     due_ = time_point::max();
     problems_.reached(connect_problems::reach_type::accepted);
     problems_.presume(to_text(round_.tried.back()),
-                      "it did not say in time whether the chroot exists");
+                      "it did not report in time whether the chroot exists");
 }
 
 void connector::unverified(const std::string& why) {

@@ -315,7 +315,7 @@ TEST_CASE("refusals: the log says what is wrong with an option or an argument, a
         multi_lock mixed(zk);
         mixed.add(lock(other, path));
         auto [mixed_ec, mix] = co_await mixed.acquire(as_tuple());
-        refused(mixed_ec, errc::bad_option, "\"" + path + "\" is of another client");
+        refused(mixed_ec, errc::bad_option, "\"" + path + "\" belongs to another client");
         co_await other.close();
         multi_lock below(zk);
         below.add(lock(zk.below("/view"), path));
@@ -324,10 +324,11 @@ TEST_CASE("refusals: the log says what is wrong with an option or an argument, a
         commit_coordinator vote(zk, path);
         std::vector<std::string> no_sites;
         auto [sites_ec] = co_await vote.begin(no_sites, "", as_tuple());
-        refused(sites_ec, errc::bad_option, "the sites must be at least one");
+        refused(sites_ec, errc::bad_option, "there must be at least one site");
         membership group(zk, path);
         auto [name_ec] = co_await group.join("a/b", "", as_tuple());
-        refused(name_ec, errc::bad_path, "membership " + path + ": \"a/b\" is no name");
+        refused(
+            name_ec, errc::bad_path, "membership " + path + ": \"a/b\" is not a valid node name");
         lock mutex(zk, path);
         auto [break_ec] = co_await mutex.break_contender(path + "/nobody", as_tuple());
         refused(break_ec, errc::bad_path, "not a contender of this recipe: " + path + "/nobody");

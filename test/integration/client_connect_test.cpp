@@ -174,12 +174,12 @@ TEST_CASE("connect: TLS and SASL without settings, or without a library that has
     tls.tls.emplace();
     refusal r = refused(tls);
     CHECK(r.ec == (has_tls() ? errc::bad_option : errc::not_supported));
-    CHECK_THAT(r.log, Contains(has_tls() ? "ca_file" : "TLS was asked for"));
+    CHECK_THAT(r.log, Contains(has_tls() ? "ca_file" : "TLS was requested"));
     client_options sasl = quiet_options("127.0.0.1:1");
     sasl.sasl.emplace();
     r = refused(sasl);
     CHECK(r.ec == (has_sasl() ? errc::bad_option : errc::not_supported));
-    CHECK_THAT(r.log, Contains(has_sasl() ? "password_file" : "SASL was asked for"));
+    CHECK_THAT(r.log, Contains(has_sasl() ? "password_file" : "SASL was requested"));
 }
 
 TEST_CASE("connect: no server at the address") {

@@ -151,7 +151,7 @@ TEST_CASE("create: a server that does not allow TTLs says so") {
         options.ttl = 60s;
         auto [ec, made] = co_await zk.create("/t", "x", options, as_tuple());
         CHECK(ec == zk_errc::unimplemented);
-        CHECK_THAT(ec.message(), Contains("does not offer this operation"));
+        CHECK_THAT(ec.message(), Contains("does not support this operation"));
         // The session has not suffered.
         created_node fine = co_await zk.create("/t", "x");
         CHECK(fine.path == "/t");

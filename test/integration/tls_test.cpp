@@ -540,7 +540,7 @@ TEST_CASE("tls: a context's own verify callback is asked, and can refuse but not
     auto body = [](client& zk) -> awaitable<void> { co_await zk.exists("/"); };
     with_client(secure.options(context("ca.pem", true)), body, 60s);
     CHECK(asked > 0);
-    sees(secure.options(context("ca.pem", false)), "refused by the verify callback");
+    sees(secure.options(context("ca.pem", false)), "rejected by the verify callback");
     sees(secure.options(context("other.pem", true)), "unknown authority");
 }
 

@@ -72,7 +72,7 @@ TEST_CASE("corozk discover: the services, and the instances of one") {
                            "{\"zone\":\"north\"}\n"
                            "10.0.0.5  8081  -    disabled  dynamic  2023-11-14T22:13:20Z  two  "
                            "{\"zone\":\"north\"}\n" +
-                           path + "/web/broken: no valid instance\n");
+                           path + "/web/broken: not a valid instance\n");
 }
 
 TEST_CASE("corozk discover: --json") {

@@ -136,12 +136,12 @@ TEST_CASE("corozk queue: put, take, consume with acknowledgement") {
     answered_no({"queue", "peek", path}, "there is no item in " + path);
     answered_no({"queue", "consume", "-n", path, "--", "cat"},
                 "there is no unclaimed item in " + path);
-    answered_no({"queue", "take", "-w", "5s", path}, "no item came to " + path + " in time");
+    answered_no({"queue", "take", "-w", "5s", path}, "no item arrived in " + path + " in time");
     CHECK(run_program({"queue", "put", path, "the last"}).code == 0);
     auto over = run_program({"queue", "take", "-c", "0", "-w", "5s", path});
     CHECK(over.code == 75);
     CHECK(over.out == "the last\n");
-    CHECK(over.err == "corozk: the time is over; 1 item of " + path + " came before\n");
+    CHECK(over.err == "corozk: the deadline has passed; 1 item of " + path + " arrived before\n");
     std::string small = fresh_path();
     CHECK(run_program({"queue", "put", "--bound", "1", small, "one"}).code == 0);
     answered_no({"queue", "put", "-n", "--bound", "1", small, "two"},
@@ -385,7 +385,7 @@ TEST_CASE("corozk break: a holder, a waiter, nobody; asking first") {
         CHECK(said.at("event") == "error");
         CHECK(said.at("message").as_string() == problem);
     };
-    breaks_nothing({"break", "--holder", path}, path + ": nobody holds it");
+    breaks_nothing({"break", "--holder", path}, path + ": no client holds it");
     program_run holder({"lock", path, "--", "sh", "-c", "echo in; exec sleep 1000"});
     holder.says("in");
     program_run waiter({"lock", path, "--", "echo", "mine"});
@@ -977,7 +977,9 @@ TEST_CASE("corozk: what is wrong is said in the program's own words") {
          70,
          path + "-q: other producers use another --bound: use the same one");
     for (const char* only : {"--sasl-user", "--sasl-password-file"})
-        says({"tree", "/", only, "a"}, 64, "--sasl-user and --sasl-password-file need each other");
+        says({"tree", "/", only, "a"},
+             64,
+             "--sasl-user and --sasl-password-file must be given together");
 }
 
 TEST_CASE("corozk: a deadline that passes is said in the program's own words") {

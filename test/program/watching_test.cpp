@@ -96,7 +96,7 @@ TEST_CASE("corozk wait-for: --deadline, also of 0; --json") {
         INFO(limit);
         auto missing = run_program({"wait-for", "-w", limit, path});
         CHECK(missing.code == 75);
-        CHECK(missing.err == "corozk: " + path + " did not come in time\n");
+        CHECK(missing.err == "corozk: " + path + " did not appear before the deadline\n");
         auto stays = run_program({"wait-for", "--deadline", limit, "--gone", there});
         CHECK(stays.code == 75);
         CHECK(stays.err == "corozk: " + there + " still exists\n");
@@ -104,7 +104,8 @@ TEST_CASE("corozk wait-for: --deadline, also of 0; --json") {
     CHECK(run_program({"wait-for", "-w", "0", there}).code == 0);
     CHECK(run_program({"wait-for", "-w", "0", "--gone", path}).code == 0);
     auto json = run_program({"wait-for", "--json", "-w", "0", path});
-    CHECK(boost::json::parse(json.err).at("message").as_string() == path + " did not come in time");
+    CHECK(boost::json::parse(json.err).at("message").as_string() ==
+          path + " did not appear before the deadline");
 }
 
 TEST_CASE("corozk wait-for: waits through an outage; a signal ends it") {

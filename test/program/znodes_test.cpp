@@ -182,10 +182,10 @@ TEST_CASE("corozk get, put, rm: words that make no sense") {
     says({"put", "--version", "1", "--create-only", path, "x"}, "excludes");
     says({"rm", "--version", "1", "-r", path}, "excludes");
     says({"rm", "-r", "/"}, "the root, which cannot be deleted");
-    says({"rm", "-r", "/zookeeper"}, "the servers' own, which they protect");
+    says({"rm", "-r", "/zookeeper"}, "belongs to the servers, which protect it");
     refuses({"rm", "/zookeeper/quota"},
             70,
-            "/zookeeper/quota: is the servers' own, which they protect");
+            "/zookeeper/quota: belongs to the servers, which protect it");
     refuses({"get", path, "b"}, 64, "unexpected argument 'b': usage: corozk get [OPTIONS] PATH");
     refuses({"put", path, "1", "2"},
             64,

@@ -254,7 +254,7 @@ TEST_CASE(
         b.now += 300ms;
         CHECK(b.next().reason == errc::server_silent);
         CHECK(b.machine.problems() ==
-              " (10.0.0.1:2181: it accepted the connection, but gave no session in time)");
+              " (10.0.0.1:2181: it accepted the connection, but established no session in time)");
     }
     SECTION("no answer about the chroot") {
         options.hosts = "10.0.0.1/app";

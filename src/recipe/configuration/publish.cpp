@@ -23,7 +23,7 @@ constexpr std::size_t publish_overhead = 1024;
 error_code configuration_core::problem_of(const configuration_parts& parts) const {
     for (const auto& [name, data] : parts) {
         if (!good_part_name(layout_, name))
-            return reject(errc::bad_path, "no name of a part: \"", name, "\"");
+            return reject(errc::bad_path, "invalid part name: \"", name, "\"");
         // Besides the part: paths, the check of the writer, a version's parent.
         std::size_t size = data.size() + name.size() + 2 * path().size() + publish_overhead;
         if (size > port_.max_request_size())

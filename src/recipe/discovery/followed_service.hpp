@@ -16,7 +16,7 @@
 namespace corozk::detail {
 
 inline void report_malformed(port& p, const std::string& path) {
-    p.report(log_level::warning, "service discovery: ", path, " is no valid instance: skipped");
+    p.report(log_level::warning, "service discovery: ", path, " is not a valid instance; skipped");
 }
 
 /// Base of what follows a service: a cache of its node's children, and what they say.

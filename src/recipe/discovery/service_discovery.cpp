@@ -117,7 +117,7 @@ bool discovery_usable(const std::shared_ptr<service_discovery_impl>& impl,
     if (!path) {
         refuse(impl,
                std::move(handler),
-               impl->reject(errc::bad_path, "a name or an id is not that of a node"));
+               impl->reject(errc::bad_path, "the name or the id is not a valid node name"));
     }
     return path.has_value();
 }
@@ -134,7 +134,7 @@ bool can_write(const std::shared_ptr<service_discovery_impl>& impl,
     if (!written || instance.type == service_type::dynamic_sequential) {
         refuse(impl,
                std::move(handler),
-               impl->reject(errc::bad_option, "this instance cannot be written in the format"));
+               impl->reject(errc::bad_option, "this instance cannot be represented in the format"));
         return false;
     }
     if (written->size() > largest_instance) {

@@ -157,8 +157,8 @@ void multi_lock::start_acquire(const session_ptr& s,
             ec = detail::port_of(*s).reject(errc::bad_option,
                                             "multi_lock: \"",
                                             part.path(),
-                                            "\" is of another client, or of another view of this "
-                                            "one (client::below)");
+                                            "\" belongs to another client, or to another view of "
+                                            "this one (client::below)");
         }
     }
     if (auto twice = named_twice(paths); !ec && twice) {

@@ -70,7 +70,7 @@ public:
             return p.reject(errc::not_supported,
                             "semaphore ",
                             path(),
-                            ": in this format, one permit at a time");
+                            ": this format allows only one permit at a time");
         }
         return {};
     }

@@ -207,9 +207,10 @@ void membership::start_join(const impl_ptr& impl,
     const compatibility whose = impl->options.compatibility;
     std::string node = detail::join_path(impl->path(), detail::member_node(whose, name));
     if (!detail::is_node_name(name)) {
-        return detail::refuse(impl,
-                              std::move(handler),
-                              impl->reject(errc::bad_path, "\"", name, "\" is no name of a node"));
+        return detail::refuse(
+            impl,
+            std::move(handler),
+            impl->reject(errc::bad_path, "\"", name, "\" is not a valid node name"));
     }
     // A membership that ends in the background does not block the next one under another name.
     bool idle = !impl->own || !impl->own->wanted();

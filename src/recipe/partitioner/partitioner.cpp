@@ -58,9 +58,10 @@ void partitioner_impl::join(std::string name, time_limit limit, handler_of<> han
             return is_node_name(r);
         });
     if (!good) {
-        return refuse(here,
-                      std::move(handler),
-                      reject(errc::bad_path, "a resource or a member has no name of a node"));
+        return refuse(
+            here,
+            std::move(handler),
+            reject(errc::bad_path, "the name of a resource or member is not a valid node name"));
     }
     participation_.join(std::move(name), std::move(handler), limit);
     wake_.set();

@@ -186,7 +186,7 @@ task<> queue_consumer::give_out(std::vector<available_item> batch, error_code ec
                          item.name,
                          " of ",
                          settings_->path,
-                         " may have been deleted although nobody takes it: ",
+                         " may have been deleted without being delivered: ",
                          ec.message());
         }
     }

@@ -460,9 +460,10 @@ task<bool> kept_node::look(std::uint64_t generation) {
         if (strangers && joining && !(wish_.wait_for_predecessor && has_end))
             refused(errc::already_exists);
         else if (strangers && !joining && node_.occupant != read.record.czxid)
-            port_.report(log_level::warning,
-                         path(),
-                         " is a node of another client now; it is kept again when that is gone");
+            port_.report(
+                log_level::warning,
+                path(),
+                " now belongs to another client; it is created again once that node is gone");
         node_.occupant = read.record.czxid;
     }
     node_.attempts.clear();

@@ -48,14 +48,16 @@ task<error_code> renew_parent(port& p, std::string path, bool keep_data) {
         co_return make_error_code(errc::sequence_exhausted);
     ec = co_await replace(p, look, rights, keep_data);
     if (!ec) {
-        p.report(
-            log_level::warning, "the sequence numbers of ", path, " were used up: replaced it");
+        p.report(log_level::warning,
+                 "the sequence numbers of ",
+                 path,
+                 " were exhausted; the node was replaced");
     } else if (ec == zk_errc::no_auth) {
         p.report(log_level::warning,
                  "the sequence numbers of ",
                  path,
-                 " are used up, and this client must not replace it: that takes the permissions to "
-                 "create and delete below its parent, and to read its own ACL");
+                 " are exhausted, and this client may not replace the node: that requires the "
+                 "permissions to create and delete below its parent, and to read its ACL");
     }
     const bool exhausted = ec == zk_errc::not_empty || ec == zk_errc::no_auth;
     co_return exhausted ? make_error_code(errc::sequence_exhausted) : ec;

@@ -208,8 +208,9 @@ void commit_coordinator::start_begin(const impl_ptr& impl,
     header.payload = std::move(payload);
     std::size_t limit = impl->get_port().max_request_size();
     if (!detail::sites_are_good(header.sites)) {
-        problem = impl->reject(errc::bad_option,
-                               "the sites must be at least one, each once, with names of nodes");
+        problem = impl->reject(
+            errc::bad_option,
+            "there must be at least one site, and their names must be distinct, valid node names");
     } else if (decision > limit || detail::format_header(header).size() + 2 * impl->path().size() +
                                            detail::decision_overhead >
                                        limit) {

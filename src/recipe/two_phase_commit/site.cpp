@@ -427,7 +427,7 @@ void commit_site::start_join(const impl_ptr& impl,
     if (impl->joining || impl->own.has_node || impl->outcome) {
         detail::refuse(impl, std::move(handler), errc::busy);
     } else if (!detail::sites_are_good({impl->own.name})) {
-        detail::refuse(impl, std::move(handler), impl->reject(errc::bad_path, "no name of a site"));
+        detail::refuse(impl, std::move(handler), impl->reject(errc::bad_path, "invalid site name"));
     } else {
         impl->joining = true;
         impl->get_port().spawn(detail::join_driver(impl, std::move(handler), limit));
