@@ -35,11 +35,8 @@ std::size_t to_number(std::string_view text, std::size_t least, std::size_t most
     auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (problem != std::errc() || end != digits.data() + digits.size() || number > most / factor ||
         number * factor < least) {
-        throw usage_error(
-            fmt::format("'{}' is no number from {} to {} (5000, 10k and 1M are understood)",
-                        text,
-                        least,
-                        most));
+        throw usage_error(fmt::format(
+            "'{}' is not a number from {} to {} (such as 5000, 10k or 1M)", text, least, most));
     }
     return number * factor;
 }
@@ -134,8 +131,8 @@ std::vector<std::string> to_names(std::string_view text, std::span<const Kind> k
 constexpr std::array options{
     option{"--hosts",
            "LIST",
-           "a server that is already there, as HOST:PORT[,HOST:PORT...]; nodes are made below "
-           "/corozk-bench-* and removed at the end",
+           "existing servers, as HOST:PORT[,HOST:PORT...]; nodes are created below /corozk-bench-* "
+           "and removed at the end",
            [](settings& s, std::string_view v) {
                if (v.empty())
                    throw usage_error("it needs at least one HOST:PORT");
@@ -143,7 +140,7 @@ constexpr std::array options{
            }},
     option{"--servers",
            "1|3",
-           "how many servers of our own to start (default 1)",
+           "how many servers to start (default 1)",
            [](settings& s, std::string_view v) {
                if (v != "1" && v != "3")
                    throw usage_error(fmt::format("'{}' is not 1 or 3", v));
@@ -151,22 +148,21 @@ constexpr std::array options{
            }},
     option{"--observers",
            "N",
-           "with --servers 3: so many further servers, which hear of everything and have no vote "
-           "(default 0)",
+           "with --servers 3: the number of observers, further servers without a vote (default 0)",
            [](settings& s, std::string_view v) { s.observers = to_number(v, 0, 20); }},
     option{"--lag",
            "MS",
-           "with --servers 3: what the leader sends to one follower arrives so many milliseconds "
-           "late (default 0). It is the first of our servers, which never leads. Sessions are "
-           "spread over all servers, that one included; those of the bare C client, and so the "
-           "floor, are at another one",
+           "with --servers 3: delays everything that the leader sends to one follower by this many "
+           "milliseconds (default 0). This follower is the first server, which never leads. "
+           "Sessions are spread over all servers, including that one; those of the bare C client, "
+           "and hence the floor, use another one",
            [](settings& s, std::string_view v) {
                s.lag = std::chrono::milliseconds(to_number(v, 0, 2'000));
            }},
     option{"--data",
            "memory|disk",
-           "where our own server keeps its data: in memory (default, /dev/shm), so that the disk "
-           "plays no part, or on disk, where each change waits for fsync",
+           "where the started server keeps its data: in memory (default, /dev/shm), so that the "
+           "disk does not matter, or on disk, where each write waits for fsync",
            [](settings& s, std::string_view v) {
                if (v != "memory" && v != "disk") {
                    throw usage_error(fmt::format("'{}' is not memory or disk", v));
@@ -175,7 +171,7 @@ constexpr std::array options{
            }},
     option{"--heap",
            "SIZE",
-           "the Java heap of our own server (default 2g)",
+           "the Java heap of the started server (default 2g)",
            [](settings& s, std::string_view v) {
                bool good =
                    v.size() > 1 && (v.back() == 'g' || v.back() == 'm') &&
@@ -186,8 +182,8 @@ constexpr std::array options{
            }},
     option{"--warm-up",
            "N",
-           "create, read and delete so many znodes before anything is measured: a server that has "
-           "just started is several times slower, as it is a Java program",
+           "create, read and delete this many znodes before anything is measured: a server that "
+           "has just started is several times slower, as it is a Java program",
            [](settings& s, std::string_view v) { s.warm_up = to_number(v, 0, million); }},
     option{"--json",
            "FILE",
@@ -200,7 +196,7 @@ constexpr std::array options{
     option{
         "--report",
         "DIR",
-        "also make a folder with a page (index.html), pictures and distributions, in place of an "
+        "also create a folder with a page (index.html), pictures and distributions, replacing an "
         "earlier report there; needs gnuplot",
         [](settings& s, std::string_view v) {
             if (v.empty())
@@ -209,7 +205,7 @@ constexpr std::array options{
         }},
     option{"--from",
            "FILE[,FILE...]",
-           "measure nothing: make the report from files that --json wrote",
+           "measure nothing: create the report from files that --json wrote",
            [](settings& s, std::string_view v) {
                for (auto part : split(v))
                    s.from.emplace_back(part);
@@ -220,17 +216,17 @@ constexpr std::array options{
            [](settings& s, std::string_view v) { s.repeat = to_number(v, 1, 1'000); }},
     option{"--session-timeout",
            "MS",
-           "what sessions ask of the server",
+           "session timeout to request",
            [](settings& s, std::string_view v) {
                s.session_timeout = std::chrono::milliseconds(to_number(v, 100, 10 * million));
            }},
     option{"--quiet",
            "",
-           "no progress while it works",
+           "show no progress",
            [](settings& s, std::string_view) { s.show_progress = false; }},
     option{"--waiters",
            "N[,N...]",
-           "how many wait for the lock: coroutines, or processes of `judge`",
+           "the number of waiters: coroutines, or processes of `judge`",
            [](settings& s, std::string_view v) { s.waiters = to_numbers(v, 1, 5 * million); }},
     option{"--recipe",
            "NAME[,NAME...]",
@@ -241,11 +237,11 @@ constexpr std::array options{
            recipe_names},
     option{"--readers",
            "N",
-           "of the shared lock: so many readers behind each writer (default 3)",
+           "shared lock: the number of readers behind each writer (default 3)",
            [](settings& s, std::string_view v) { s.readers = to_number(v, 1, 10'000); }},
     option{"--limit",
            "K[,K...]",
-           "of the semaphore: so many hold it at a time; 1 is a lock",
+           "semaphore: the number of permits; 1 is a lock",
            [](settings& s, std::string_view v) { s.limits = to_numbers(v, 1, 100'000); }},
     option{"--processes",
            "K",
@@ -258,9 +254,9 @@ constexpr std::array options{
            [](settings& s, std::string_view v) { s.sessions = to_number(v, 1, 20'000); }},
     option{"--implementation",
            "NAME[,NAME...]",
-           "ours (corozk), textbook (each waiter lists the children itself, as ZooKeeper's recipes "
-           "page says), herd (everybody watches one node: the lock's, or that of the candidate who "
-           "leads); the last two for lock and election only",
+           "ours (corozk), textbook (each waiter lists the children itself, as on ZooKeeper's "
+           "recipes page), herd (all clients watch one node: the lock's, or the leader's); the "
+           "last two for lock and election only",
            [](settings& s, std::string_view v) {
                s.implementations.clear();
                auto all = implementation_names();
@@ -278,11 +274,11 @@ constexpr std::array options{
            [](settings& s, std::string_view v) { s.operations = to_number(v, 10, 100 * million); }},
     option{"--in-flight",
            "N",
-           "how many requests are on their way at a time when pipelining",
+           "how many requests are in flight at a time when pipelining",
            [](settings& s, std::string_view v) { s.in_flight = to_number(v, 1, 100'000); }},
     option{"--watches",
            "N",
-           "how many nodes are watched while things go wrong (default 50000)",
+           "how many nodes are watched during the faults (default 50000)",
            [](settings& s, std::string_view v) { s.watches = to_number(v, 0, million); }},
     option{"--only",
            "TEXT",
@@ -290,23 +286,23 @@ constexpr std::array options{
            [](settings& s, std::string_view v) { s.only = v; }},
     option{"--releases",
            "N",
-           "how many releases to look at (default 30)",
+           "how many releases to measure (default 30)",
            [](settings& s, std::string_view v) { s.releases = to_number(v, 1, 1'000); }},
     option{"--load",
            "P[,P...]",
-           "others use so many per cent of the servers' capacity; of `sizing` one number",
+           "the percentage of the servers' capacity that other clients use; `sizing`: one number",
            [](settings& s, std::string_view v) { s.loads = to_numbers(v, 0, 100); }},
     option{"--budget",
            "S",
-           "how many seconds each row may take, and each repetition of it, from when its sessions "
-           "are connected; then it is given up, and larger numbers of the same are not tried "
-           "(default 30)",
+           "how many seconds each row may take, and each of its repetitions, counted from when its "
+           "sessions are connected; then it is abandoned, and larger numbers of the same are not "
+           "tried (default 30)",
            [](settings& s, std::string_view v) {
                s.budget = std::chrono::seconds(to_number(v, 1, 100'000));
            }},
     option{"--duration",
            "S",
-           "for how many seconds (default 600)",
+           "how many seconds to run (default 600)",
            [](settings& s, std::string_view v) {
                s.duration = std::chrono::seconds(to_number(v, 1, million));
            }},
@@ -316,12 +312,12 @@ constexpr std::array options{
            [](settings& s, std::string_view v) { s.items = to_number(v, 10, 10 * million); }},
     option{"--batch",
            "N",
-           "how many items a put_many puts (default 100)",
+           "how many items each put_many puts (default 100)",
            [](settings& s, std::string_view v) { s.batch = to_number(v, 1, 1'000); }},
     option{"--window",
            "N",
-           "from how many of the first items consumers of several sessions choose, in further rows "
-           "(default 1000; 1: no such rows)",
+           "further rows in which consumers of several sessions pick among this many items at the "
+           "head of the queue (default 1000; 1: no such rows)",
            [](settings& s, std::string_view v) { s.window = to_number(v, 1, 10 * million); }},
     option{"--consumers",
            "N[,N...]",
@@ -329,11 +325,11 @@ constexpr std::array options{
            [](settings& s, std::string_view v) { s.consumers = to_numbers(v, 1, 100'000); }},
     option{"--clients",
            "N[,N...]",
-           "how many add to the counter, or use what is measured, at the same time",
+           "how many clients add to the counter, or use what is measured, at the same time",
            [](settings& s, std::string_view v) { s.clients = to_numbers(v, 1, 10'000); }},
     option{"--sites",
            "N[,N...]",
-           "how many sites take part, each with a session of its own",
+           "the number of sites, each with a session of its own",
            [](settings& s, std::string_view v) { s.sites = to_numbers(v, 1, 1'000); }},
     option{"--experiment",
            "NAME[,NAME...]",
@@ -341,7 +337,7 @@ constexpr std::array options{
            [](settings& s, std::string_view v) { s.experiments = to_names(v, all_experiments()); }},
     option{"--members",
            "N[,N...]",
-           "how many enter and leave together",
+           "how many members enter and leave together",
            [](settings& s, std::string_view v) { s.members = to_numbers(v, 1, 100'000); }},
     option{"--barriers",
            "N[,N...]",
@@ -349,34 +345,34 @@ constexpr std::array options{
            [](settings& s, std::string_view v) { s.barriers = to_numbers(v, 1, 10'000); }},
     option{"--nodes",
            "N[,N...]",
-           "how many nodes are in the folder that is cached, or listed",
+           "how many children the cached or listed node has",
            [](settings& s, std::string_view v) { s.nodes = to_numbers(v, 1, 100'000); }},
     option{"--peers",
            "NAME[,NAME...]",
-           "beside whom: curator, kazoo, zookeeper (the recipes in its own jars), all, none; one "
-           "that is not installed is left out, with a word about the package",
+           "the libraries to compare with: curator, kazoo, zookeeper (the recipes in its own "
+           "jars), all, none; one that is not installed is omitted, and its package is named",
            [](settings& s, std::string_view v) { s.peers = to_names(v, all_peers()); },
            names_of<all_peers>},
     option{"--systems",
            "NAME[,NAME...]",
-           "which take part: corozk, etcd, redis, all (default), none; one that is not "
-           "installed is left out, with a word about the package",
+           "the systems to measure: corozk, etcd, redis, all (default), none; one that is not "
+           "installed is omitted, and its package is named",
            [](settings& s, std::string_view v) { s.systems = to_names(v, all_systems()); },
            names_of<all_systems>},
     option{"--behind",
            "N[,N...]",
-           "how many nodes wait already when one more joins a lock's queue",
+           "how many contenders already wait when one more joins a lock's queue",
            [](settings& s, std::string_view v) { s.behind = to_numbers(v, 1, million); }},
     option{"--deadline",
            "S",
-           "how long a peer may take for each thing it is asked for, before it has failed; and a "
-           "process of `judge` until it first says something (default 60)",
+           "how long a peer may take for each request before it counts as failed, and a process of "
+           "`judge` until its first line (default 60)",
            [](settings& s, std::string_view v) {
                s.deadline = std::chrono::seconds(to_number(v, 1, 100'000));
            }},
     option{"--full",
            "",
-           "the large numbers, too: 5,000 to 20,000 waiters, 5,000 items; takes long",
+           "include the large numbers: 5,000 to 20,000 waiters, 5,000 items; takes long",
            [](settings& s, std::string_view) {
                s.waiters = {10, 100, 1'000, 2'000, 5'000, 10'000, 20'000};
                s.items = 5'000;
@@ -393,9 +389,9 @@ constexpr std::array options{
            [](settings& s, std::string_view v) { s.planned_servers = to_numbers(v, 1, 1'000); }},
     option{"--hold",
            "MS|own",
-           "so many milliseconds after it has said that it holds it, a process is told to release "
-           "it; own: it is not told, but releases by itself. Of `sizing`: so long each owner holds "
-           "the lock",
+           "how many milliseconds after a process has reported that it holds the lock it is told "
+           "to release it; own: it is not told, but decides itself. `sizing`: how long each owner "
+           "holds the lock",
            [](settings& s, std::string_view v) {
                s.holds_itself = v == "own";
                if (!s.holds_itself)
@@ -403,20 +399,20 @@ constexpr std::array options{
            }},
     option{"--stall",
            "S",
-           "a fault: somebody waits, and nobody takes it for so many seconds, with --hold own "
-           "also while it is held (default 20; after a holder's death twice the session timeout "
-           "more)",
+           "a stall: processes wait, and none takes the lock for this many seconds, with --hold "
+           "own even while it is held (default 20; after a holder's death, twice the session "
+           "timeout more)",
            [](settings& s, std::string_view v) {
                s.stall = std::chrono::seconds(to_number(v, 1, 100'000));
            }},
     option{"--kill",
            "N",
            "kill the first N holders (SIGKILL, to their process groups) instead of telling them to "
-           "release it, and measure how long it takes until the next one has it",
+           "release it, and measure how long it takes until the next process has it",
            [](settings& s, std::string_view v) { s.kills = to_number(v, 0, 100'000); }},
     option{"--fair",
            "",
-           "overtaking is a fault, too",
+           "overtaking counts as a fault, too",
            [](settings& s, std::string_view) { s.fair = true; }},
     option{"--queued-after",
            "MS",
@@ -432,44 +428,43 @@ constexpr std::array options{
                if (v.empty())
                    throw usage_error("it needs a name");
                if (v != corozk::detail::printable(v))
-                   throw usage_error(
-                       "a control character, or a byte that is not UTF-8, is no part of a name");
+                   throw usage_error("a name contains no control characters, and only UTF-8");
                s.judged_name = v;
            }},
     option{"--stops",
            "N",
-           "to so many of the processes a fault happens while they hold the lock, once each "
+           "the number of processes to which a fault happens while they hold the lock, once each "
            "(default 3)",
            [](settings& s, std::string_view v) { s.stops = to_number(v, 0, 1'000); }},
     option{"--fault",
            "NAME[,NAME...]",
            "which faults: pause, partition, clock (needs libfaketime, Debian's package faketime; "
-           "with corozk's lock only), all (default); one that is not possible is left out, with a "
-           "word about why",
+           "with corozk's lock only), all (default); one that is not possible is omitted, and the "
+           "reason is given",
            [](settings& s, std::string_view v) { s.faults = to_names(v, all_faults()); },
            names_of<all_faults>},
     option{"--interval",
            "S",
-           "seconds between two looks (default 5)",
+           "seconds between two samples (default 5)",
            [](settings& s, std::string_view v) {
                s.interval = std::chrono::seconds(to_number(v, 1, 100'000));
            }},
     option{"--looks",
            "N",
-           "end after N looks (default: go on until interrupted)",
+           "end after N samples (default: continue until interrupted)",
            [](settings& s, std::string_view v) { s.looks = to_number(v, 1, million); }},
     option{"--once",
            "",
-           "look once: who watches what, but not what happens",
+           "take one sample: which sessions watch which paths, but not what happens",
            [](settings& s, std::string_view) { s.looks = 1; }},
     option{"--crowd",
            "N",
-           "so many sessions that watch the same node are worth a word (default 10)",
+           "report a node if at least this many sessions watch it (default 10)",
            [](settings& s, std::string_view v) { s.crowd = to_number(v, 2, million); }},
     option{
         "--most-watches",
         "N",
-        "a server that has more watches is not asked for all of them (default 100000)",
+        "do not ask a server for its watches if it has more than this (default 100000)",
         [](settings& s, std::string_view v) { s.most_watches = to_number(v, 1, 100 * million); }},
     option{"--",
            "COMMAND [ARGUMENT...]",

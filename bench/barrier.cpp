@@ -161,8 +161,7 @@ boost::asio::awaitable<void> run_barrier(job& j) {
     j.output = heading(j) + "\n" + t.str();
     j.output += fmt::format(
         "\nenter: until all are inside; leave: until all are out; requests, events and bytes per "
-        "member\nfloor: as many creates (enter) and deletes (leave) on one session, all on their "
-        "way "
+        "member\nfloor: as many creates (enter) and deletes (leave) on one session, all in flight "
         "at once, bare C client, measured around each of the {} rounds; medians, with (least .. "
         "most)\n",
         j.wanted.repeat);

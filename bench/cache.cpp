@@ -275,14 +275,12 @@ boost::asio::awaitable<void> run_cache(job& j) {
     j.output = heading(j) + "\n" + t.str();
     j.output += fmt::format(
         "\n{} changes of one node each, written by another session; from right before the set "
-        "until "
-        "the cache gives the state\nload: until the first state, and its requests\nrequests, "
+        "until the cache gives the state\nload: until the first state, and its requests\nrequests, "
         "events and bytes: of the cache's session, per change; listings: in all\nstall: the "
-        "longest "
-        "time for which the loop did nothing else, without waiting for a core, in a second round; "
-        "end: of the cache; last state: one that somebody kept until after that\nfloor: one "
-        "session's delete to another session's watch event, bare C "
-        "client; a cache has to read the node after it\n",
+        "longest time for which the loop did nothing else, without waiting for a core, in a second "
+        "round; end: of the cache; last state: a state that was kept until after that\nfloor: one "
+        "session's delete to another session's watch event, bare C client; a cache has to read the "
+        "node after it\n",
         count_text(static_cast<double>(j.wanted.operations)));
 }
 

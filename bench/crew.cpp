@@ -44,7 +44,7 @@ boost::asio::awaitable<double> crew::finish(std::string what,
             seen = now;
             moved = clock::now();
         } else if (clock::now() - moved > patience) {
-            throw std::runtime_error(what + ": nothing moves any more");
+            throw std::runtime_error(what + ": no further progress");
         }
     }
     if (problem_)

@@ -107,19 +107,17 @@ std::string explanation(std::size_t wanted,
     std::string text;
     auto say = [&text](const std::string& s) { text += wrapped(s) + "\n"; };
     say(fmt::format(
-        "What you see: {} coroutines of one program wanted the same lock, which ZooKeeper keeps, "
-        "so "
-        "that programs on other machines would take part in just the same way. None of them "
-        "blocked "
-        "a thread. Each got the lock in turn and gave it back at once; passing it on took {} "
-        "typically, where {} are the least that ZooKeeper itself needs (a node is deleted here, "
-        "another session hears of it there).",
+        "What you see: {} coroutines of one program queued for the same lock, which is stored in "
+        "ZooKeeper, so that programs on other machines could participate in the same way. None of "
+        "them blocked a thread. Each got the lock in turn and released it at once; a hand-over "
+        "typically took {}, where ZooKeeper itself needs at least {} (from a delete in one session "
+        "to its notification in another).",
         waiters_of(ours),
         microseconds_text(ours.median("handover_us.p50")),
         microseconds_text(ours.median("floor_us.p50"))));
-    say("The textbook recipe lets every waiter ask for the whole list of waiters, twice: the more "
-        "of them wait, the slower each step. The herd lock wakes everybody at every release, and "
-        "all but one go back to sleep. corozk asks once for all, and wakes exactly the next.");
+    say("In the textbook recipe every waiter lists all waiters, twice: the more of them wait, the "
+        "slower each step. The herd lock wakes all waiters at every release, and all but one wait "
+        "again. corozk lists once for all, and wakes only the next.");
     std::string fewer;
     for (const result* r : {&textbook, &herd}) {
         if (r->number("waiters") >= static_cast<double>(wanted))
@@ -164,11 +162,11 @@ boost::asio::awaitable<void> run_demo(job& j) {
 command demo_command() {
     return {
         "demo",
-        "thousands of coroutines want one lock, on one thread; beside two other ways to do it",
-        "Waiters queue for a lock that is held; then it is passed on from one to the next, each "
-        "holding it for no time at all. Ends with a table: corozk, the recipe as ZooKeeper's own "
-        "page describes it, and the lock that the page warns of, with fewer waiters where they "
-        "take too long.",
+        "thousands of coroutines on one lock, on one thread; compared with two other recipes",
+        "Waiters queue for a lock that is held; then it is handed over from one to the next, each "
+        "releasing it at once. Ends with a table: corozk, the recipe as ZooKeeper's recipes page "
+        "describes it, and the lock that the page warns about, with fewer waiters if they take too "
+        "long.",
         {"--waiters"},
         [](settings& s) {
             s.waiters = {10'000};

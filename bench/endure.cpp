@@ -170,15 +170,16 @@ boost::asio::awaitable<void> run_endure(job& j) {
     co_await stage::close(clients);
     j.output = heading(j) + "\n" + table_of_samples(j.results);
     j.output += fmt::format(
-        "\n{} coroutines on {} sessions pass one lock on, and queue again; every grant is checked. "
-        "Each row is of the time since the one before; memory, descriptors and threads are the "
-        "least "
-        "that this process occupied in it\n",
+        "\n{} coroutines on {} sessions hand one lock over, and queue again; every grant is "
+        "checked. Each row covers the time since the previous one; memory, descriptors and threads "
+        "are the least that this process occupied in it\n",
         count_text(j.wanted.waiters.front()),
         count_text(j.wanted.sessions));
     j.output += grown.empty()
-                    ? "Nothing grows: the last quarter of the time beside the second.\n"
-                    : "GROWS, the last quarter of the time beside the second: " + grown + "\n";
+                    ? "Nothing grows: the last quarter of the time compared with the second.\n"
+                    : "GROWS, the last quarter of the time compared with the "
+                      "second: " +
+                          grown + "\n";
     if (!grown.empty())
         j.exit_code = 1;
 }
@@ -187,9 +188,9 @@ void check_endure(const settings& s) {
     require_one("--waiters", s.waiters);
     const char* problem = nullptr;
     if (s.waiters.front() < 2)
-        problem = "--waiters: a lock is passed on between two at the least";
+        problem = "--waiters: a lock is handed over between at least two waiters";
     else if (s.repeat > 1)
-        problem = "--repeat: it runs once; how long, --duration says";
+        problem = "--repeat: it runs once, for --duration";
     if (problem)
         throw usage_error(problem);
 }

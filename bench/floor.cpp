@@ -158,7 +158,7 @@ std::vector<std::string> line_of(std::string title,
 
 boost::asio::awaitable<void> run_floor(job& j) {
     if (j.wanted.sessions < 2)
-        throw usage_error("--sessions: a turn is passed on between two at the least");
+        throw usage_error("--sessions: a token is passed between at least two sessions");
     std::vector<listing_floor> listings = make_folders(j);
     result raw;
     result ours;

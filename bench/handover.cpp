@@ -109,10 +109,9 @@ boost::asio::awaitable<void> run_handover(job& j) {
     }
     j.output = heading(j) + "\n" + t.str();
     j.output +=
-        "\nfloor: one session's delete to another session's watch event, bare C client, "
-        "measured around each contest\nrequests and memory: per waiter, from the beginning "
-        "(its coroutine included); req, events, bytes/h.o.: while it is passed on, per "
-        "hand-over\n";
+        "\nfloor: one session's delete to another session's watch event, bare C client, measured "
+        "around each contest\nrequests and memory: per waiter, from the beginning (its coroutine "
+        "included); req, events, bytes/h.o.: during the hand-overs, per hand-over\n";
     if (!spread.empty())
         j.output += "medians of repetitions, with (least .. most):\n" + spread;
     j.output += remarks;

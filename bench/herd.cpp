@@ -447,20 +447,22 @@ boost::asio::awaitable<void> run_herd(job& j) {
             rows.add_peer(j, std::move(row));
         }
     }
-    j.output =
-        heading(j) + sight + "\nWhat one release causes until all is quiet again (medians of " +
-        std::to_string(j.wanted.releases * j.wanted.repeat) + ", least .. most):\n\n" + rows.str();
+    j.output = heading(j) + sight +
+               "\nWhat one release causes until all clients are idle again (medians "
+               "of " +
+               std::to_string(j.wanted.releases * j.wanted.repeat) + ", least .. most):\n\n" +
+               rows.str();
     j.output += fmt::format(
         "\nHow long another client's read takes, {} a second at {}, while all wait and while the "
         "lock is released (releases/s: {} at most);\nand the servers' CPU time for a release, the "
-        "next grant and queueing again, beyond what they need anyway:\n\n",
+        "next grant and queueing again, beyond what they need without it:\n\n",
         neighbours::reads_per_second,
         sight.empty() ? "one server" : "each server",
         std::chrono::seconds(1) / release_interval);
     j.output += rows.neighbours();
     j.output +=
-        "\nherd lock: everybody watches the one node; herd election: everybody watches the "
-        "leader's node and lists the folder when it goes\nfloor: one session's delete to another "
+        "\nherd lock: all clients watch one node; herd election: all candidates watch the leader's "
+        "node and list the parent when it is deleted\nfloor: one session's delete to another "
         "session's watch event, bare C client, measured before each row\n";
     j.output += rows.remarks();
 }

@@ -132,14 +132,15 @@ boost::asio::awaitable<void> run_load(job& j) {
     }
     j.output = heading(j);
     j.output +=
-        fmt::format("capacity: {} sets a second, {} on their way at a time, before all of it\n\n",
+        fmt::format("capacity: {} sets a second, {} in flight at a time, measured first\n\n",
                     count_text(capacity),
                     capacity_in_flight);
     j.output += t.str();
     j.output += fmt::format(
-        "\n{} of each, {} a second at fixed times, counted from when they were due: a lock passed "
-        "on among {} sessions (the release was due -> the next one has it), acquiring a lock that "
-        "nobody else wants, and a set by the bare C client\nsets/s: of the others, as answered\n",
+        "\n{} of each, {} a second at fixed times, measured from when they were due: a lock handed "
+        "over among {} sessions (the release was due -> the next session has it), acquiring an "
+        "uncontended lock, and a set by the bare C client\nsets/s: of the other clients, as "
+        "answered\n",
         count_text(j.wanted.operations),
         std::chrono::seconds(1) / paced_interval,
         j.wanted.sessions);
@@ -147,7 +148,7 @@ boost::asio::awaitable<void> run_load(job& j) {
 
 void check_load(const settings& s) {
     if (s.sessions < 2)
-        throw usage_error("--sessions: a lock is passed on between two at the least");
+        throw usage_error("--sessions: a lock is handed over between at least two sessions");
 }
 
 }  // namespace corozk::bench

@@ -222,11 +222,13 @@ boost::asio::awaitable<void> run_network(job& j) {
     }
     j.output = heading(j) + "\n" + t.str();
     if (!by_tls)
-        j.output += "\nTLS needs a server of our own, and a build that has it.\n";
+        j.output +=
+            "\nTLS was not measured: it needs a server started by the benchmark, and a "
+            "build with TLS.\n";
     if (has_tls()) {
         j.output += fmt::format(
-            "\nThe longest turn of the loop with a server that takes a connection by TLS and says "
-            "nothing: {:.2f} ms (the loop with nothing to do: {:.2f} ms)\n",
+            "\nThe longest iteration of the event loop with a server that accepts a TLS connection "
+            "and sends nothing: {:.2f} ms (an idle loop: {:.2f} ms)\n",
             silence.most("max_stall_ms"),
             silence.most("noise_ms"));
         j.results.push_back(std::move(silence));

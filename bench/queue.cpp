@@ -262,8 +262,7 @@ boost::asio::awaitable<void> run_queue(job& j) {
     j.output = heading(j) + "\n" + t.str();
     j.output += fmt::format(
         "\n{} items; requests, events and bytes per item; medians, with (least .. most)\nfloor: "
-        "creates (put), deletes (take), both (consume) on one session, 1,000 on their way at a "
-        "time, "
+        "creates (put), deletes (take), both (consume) on one session, 1,000 in flight at a time, "
         "bare C client, measured around each row\n",
         count_text(static_cast<double>(j.wanted.items)));
 }

@@ -185,7 +185,7 @@ void raw_ring::until(Condition holds) {
     auto limit = clock::now() + raw_patience;
     while (!holds()) {
         if (clock::now() > limit)
-            throw std::runtime_error("C client: nothing moves any more");
+            throw std::runtime_error("C client: no further progress");
         step();
     }
 }

@@ -75,7 +75,7 @@ boost::asio::awaitable<std::vector<result>> measure_ring(job& j) {
 
 std::string ring_table(const std::vector<result>& rows) {
     std::string sessions = count_text(rows.front().number("sessions"));
-    table t({fmt::format("a turn, passed on around {} sessions", sessions),
+    table t({fmt::format("a token, passed around {} sessions", sessions),
              "p50",
              "p99",
              "requests",

@@ -55,11 +55,11 @@ boost::asio::awaitable<void> run_semaphore(job& j) {
     }
     j.output = heading(j) + "\n" + t.str();
     j.output +=
-        "\nAll permits are held until everybody waits; then each who gets one gives it back at "
-        "once.\nfree -> taken: from right before a release until somebody has that permit; as many "
-        "are on their way at a time as there are permits\nrequests, events, bytes, server CPU: per "
-        "permit passed on; medians, with (least .. most)\nfloor: one session's delete to another "
-        "session's watch event, bare C client, measured around each row\n";
+        "\nAll permits are held until all clients wait; then each new holder releases at "
+        "once.\nfree -> taken: from right before a release until another client has that permit; "
+        "as many hand-overs are in progress at a time as there are permits\nrequests, events, "
+        "bytes, server CPU: per hand-over; medians, with (least .. most)\nfloor: one session's "
+        "delete to another session's watch event, bare C client, measured around each row\n";
 }
 
 }  // namespace corozk::bench

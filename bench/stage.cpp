@@ -276,7 +276,7 @@ std::unique_ptr<raw_ring> stage::ring(std::size_t sessions) {
     auto ring = std::make_unique<raw_ring>(prompt_hosts_, root_, raw_timeout(settings_), sessions);
     ring->on_progress = [this](std::size_t done, std::size_t total) {
         interruption::check();
-        progress_.update("passing a turn on by bare sessions", done, total);
+        progress_.update("passing a token around bare sessions", done, total);
     };
     return ring;
 }

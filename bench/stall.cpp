@@ -384,7 +384,7 @@ boost::asio::awaitable<void> run_stall(job& j) {
     bool any = std::any_of(
         rows.begin(), rows.end(), [](const result& r) { return r.has("max_stall_ms"); });
     if (!any)
-        throw std::runtime_error("--only: no case that can be run is named like that");
+        throw std::runtime_error("--only: no case that can be run has such a name");
     table t({"what happens", "longest stall", "/ floor", "gap by the clock", "took"});
     for (std::size_t i = 0; i < rows.size(); ++i) {
         result& r = rows[i];
@@ -403,14 +403,15 @@ boost::asio::awaitable<void> run_stall(job& j) {
     }
     j.output = heading(j) + "\n" + t.str();
     j.output += fmt::format(
-        "\n{} watches, each with somebody who waits for it; lock: {} waiters\nlongest stall: "
-        "without "
-        "the time in which the machine had no core free for the thread\nfloor: one session's "
-        "delete to another session's watch event, bare C client\n",
+        "\n{} watches, each with a pending next(); lock: {} waiters\nlongest stall: without the "
+        "time in which the machine had no core free for the thread\nfloor: one session's delete to "
+        "another session's watch event, bare C client\n",
         count_text(static_cast<double>(j.wanted.watches)),
         count_text(static_cast<double>(j.wanted.watches / watches_per_lock_waiter)));
     if (left_out > 0) {
-        j.output += "what needs a server to be stopped or killed was left out: it is not our own\n";
+        j.output +=
+            "cases in which a server is stopped or killed were omitted: --hosts was "
+            "given\n";
     }
 }
 

@@ -166,7 +166,7 @@ boost::asio::awaitable<void> run_compare(job& j) {
             wanted.push_back(n);
     }
     if (wanted.empty())
-        throw std::runtime_error("--only: no comparison is named like that");
+        throw std::runtime_error("--only: no comparison has such a name");
 
     std::map<std::size_t, operation_times> far;
     if (j.on.owns_servers()) {
@@ -200,17 +200,15 @@ boost::asio::awaitable<void> run_compare(job& j) {
     co_await stage::close(observers);
     j.output = heading(j) + "\n" + details.str() + "\n" + summary.str();
     j.output +=
-        "\nmedians (least .. most) over the repetitions, in which all take turns; in brackets: how "
-        "many times slower than corozk\nbare C loop: the least that the C client and the server "
-        "need: delete -> event at another session; create + delete; creates or deletes, 1,000 on "
-        "their way at a time; conditional sets; a listing\nround trips: how often an operation "
-        "waits for the "
-        "server: what it takes longer if every response is 5 ms later, in units of 5 ms (50 "
-        "operations "
-        "at the most; those that share a round trip have a part of it each)\nrequests, events, "
-        "bytes, CPU: for each "
-        "hand-over, cycle, item, addition or member; for the peers by the server's count\nmemory: "
-        "for each waiter; of Java without what its heap has free after a collection\n";
+        "\nmedians (least .. most) over the repetitions, in each of which all are measured in "
+        "turn; in brackets: how many times slower than corozk\nbare C loop: the minimum that the C "
+        "client and the server need: delete -> event in another session; create + delete; creates "
+        "or deletes, 1,000 in flight at a time; conditional sets; a listing\nround trips: how often an "
+        "operation waits for the server: what it takes longer if every response is 5 ms later, in "
+        "units of 5 ms (at most 50 operations; those that share a round trip have a part of it "
+        "each)\nrequests, events, bytes, CPU: for each hand-over, cycle, item, addition or member; for the peers by the "
+        "server's count\nmemory: for each waiter; of Java without what its heap has free after a "
+        "collection\n";
     if (!missing.empty())
         j.output += "missing:\n" + missing;
 }

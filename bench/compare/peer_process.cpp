@@ -68,7 +68,7 @@ void peer_process::send(std::string_view line) {
     std::string text(line);
     text += '\n';
     if (::write(requests_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-        throw peer_failure("it takes no requests any more");
+        throw peer_failure("it no longer accepts requests");
 }
 
 void peer_process::read() {

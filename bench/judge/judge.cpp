@@ -32,7 +32,7 @@ std::string_view fault_of_program(const std::filesystem::path& file) {
     if (::access(file.c_str(), X_OK) != 0)
         return std::filesystem::exists(file, none) ? "it is not executable"
                                                    : "it cannot be reached";
-    return kind == std::filesystem::file_type::regular ? "" : "it is no program";
+    return kind == std::filesystem::file_type::regular ? "" : "it is not a program";
 }
 
 /// The same of a program in PATH, if there is no slash in its name.
@@ -171,9 +171,9 @@ boost::asio::awaitable<result> judge_row(job& j, const trial_setup& setup, std::
             if (round.handed_over() == 0)
                 its.not_judged =
                     round.judgement().passed_on() == 0
-                        ? "nobody was handed the lock"
-                        : "the lock was passed on before anybody had been told to release it: "
-                          "--hold own is for processes that decide by themselves";
+                        ? "the lock was never handed over"
+                        : "the lock was handed over before any process had been told to release "
+                          "it: --hold own is for processes that decide themselves";
         } catch (const protocol_error& e) {
             its.not_judged = e.what();
         } catch (const interrupted&) {
@@ -184,7 +184,7 @@ boost::asio::awaitable<result> judge_row(job& j, const trial_setup& setup, std::
         for (const auto& text : round.judgement().fault_texts())
             its.blame(text);
         if (round.kills() < j.wanted.kills && its.not_judged.empty())
-            its.remark(fmt::format("{} of {} holders were killed: then nobody waited any more",
+            its.remark(fmt::format("{} of {} holders were killed: then no process was waiting",
                                    round.kills(),
                                    j.wanted.kills));
     }
@@ -196,7 +196,7 @@ boost::asio::awaitable<result> judge_row(job& j, const trial_setup& setup, std::
     // One waiter has nobody to overtake.
     bool order_unknown = j.wanted.fair && row.least("comparable") == 0;
     if (order_unknown && setup.waiters > 1 && its.not_judged.empty())
-        its.not_judged = "of no two waiters it is known who came first";
+        its.not_judged = "the order of arrival of the waiters is unknown";
     its.add_to(row, order_unknown ? "order not judged" : "correct");
     remarks += its.remarks;
     j.exit_code = worse(j.exit_code, its.exit_code());
@@ -234,10 +234,9 @@ boost::asio::awaitable<void> run_judge(job& j) {
         "\nfloor: one session's delete to another session's watch event, bare C client, measured "
         "before each round\nhand-over: from telling the holder to release to the next one's "
         "'holding', as seen from outside: it includes two pipes\nreq, events, bytes/h.o.: by the "
-        "server's own count, everything that happened while it was passed on (mntr, which "
-        "the servers have to allow)\nat once: how many held it at the same time; overtaken: how "
-        "often somebody "
-        "got it before others who had queued at least 0.5 s earlier\n";
+        "server's own count, everything that happened during the hand-overs (mntr, which the "
+        "servers must allow)\nat once: how many held it at the same time; overtaken: how often "
+        "somebody got it before others who had queued at least 0.5 s earlier\n";
     if (!remarks.empty())
         j.output += "\n" + remarks;
 }
@@ -254,27 +253,26 @@ void defaults_of_judge(settings& s) {
 command judge_command() {
     return command{
         "judge",
-        "somebody else's lock or semaphore, in any language: is it one, and what does it cost?",
-        "Starts processes of COMMAND, each a contender for one lock. Each says on its standard "
-        "output, a word a line and flushed: 'waiting' before it asks for the lock, 'holding' when "
-        "it has it, and 'released' when it has given it back, which it does when it reads "
-        "'release' from its standard input. bench/judge/README.md has the whole protocol, with "
-        "examples in Python, Java and shell. The address and what else a process needs are in its "
-        "environment: COROZK_BENCH_HOSTS, COROZK_BENCH_PATH (a path that does not exist yet), "
-        "COROZK_BENCH_NUMBER, COROZK_BENCH_LIMIT, COROZK_BENCH_SESSION_TIMEOUT_MS. "
-        "One process (of a semaphore, as many as the limit) holds it until N others have queued; "
-        "then it is passed on N times. Judged are exclusion: never more than the limit hold it, "
-        "and fencing tokens of a lock grow, if they are said; order (--fair: then the next waiter "
-        "starts when the one before has queued for certain, --queued-after if it does not say "
-        "'queued'); stalls: somebody takes it as long as somebody waits (--stall; with --hold own "
-        "also while it is held); deaths: no process ends "
-        "while it waits or holds, or was to release it and has not said 'released', except those "
-        "that are killed (--kill). A herd is no fault, but "
-        "said: watch events for each hand-over of at least a quarter of the waiters. "
-        "The exit code is 0 if all is right, 1 if the recipe is wrong, 2 if it cannot be judged: "
-        "no such program, it is not executable, it does not keep to the protocol, it ends before "
-        "it says anything, nobody was handed the lock, the servers fail. Faults that were found "
-        "before count.",
+        "a lock or semaphore in any language: is it correct, and what does it cost?",
+        "Starts processes of COMMAND, each a contender for one lock. Each writes words to its "
+        "standard output, one per line and flushed: 'waiting' before it requests the lock, "
+        "'holding' when it has it, and 'released' when it has released it, which it does when it "
+        "reads 'release' from its standard input. bench/judge/README.md has the complete protocol, "
+        "with examples in Python, Java and shell. The address and other parameters of a process "
+        "are in its environment: COROZK_BENCH_HOSTS, COROZK_BENCH_PATH (a path that does not exist "
+        "yet), COROZK_BENCH_NUMBER, COROZK_BENCH_LIMIT, COROZK_BENCH_SESSION_TIMEOUT_MS. One "
+        "process (of a semaphore, as many as the limit) holds it until N others have queued; then "
+        "it is handed over N times. The verdict covers exclusion: never more holders than the "
+        "limit, and fencing tokens of a lock grow, if they are reported; order (--fair: the next "
+        "waiter then starts when the one before has certainly queued, --queued-after later if it "
+        "does not write 'queued'); stalls: as long as a process waits, some process takes the lock "
+        "(--stall; with --hold own even while it is held); deaths: no process ends while it waits "
+        "or holds, or before it has written 'released' after it was told to release, except those "
+        "that are killed (--kill). A herd is not a fault, but is reported: watch events for each "
+        "hand-over of at least a quarter of the waiters. The exit code is 0 if all is correct, 1 "
+        "if the recipe is wrong, 2 if it cannot be judged: no such program, it is not executable, "
+        "it violates the protocol, it ends before its first word, the lock was never handed over, "
+        "the servers fail. Faults that were found before count.",
         {"--waiters",
          "--limit",
          "--hold",

@@ -175,7 +175,7 @@ void referee::said(std::size_t who, const statement& what, clock::time_point now
         case statement_kind::released:
             if (c.state == state::holding)
                 out_of_turn(name,
-                            "although nobody had told it to release: a process that releases by "
+                            "although it had not been told to release: a process that decides "
                             "itself says 'releasing' before it does (and --hold own is for it)");
             if (c.state == state::lost) {
                 c.state = state::idle;  // it was told before its loss was heard of
@@ -231,7 +231,10 @@ void referee::stuck(std::size_t who, clock::duration since) {
 
 void referee::stalled(clock::duration since) {
     std::string text = fmt::format(
-        "nobody has got it for {}, although {} waited", seconds_text(to_seconds(since)), waiting());
+        "no process has taken it for {}, although {} "
+        "waited",
+        seconds_text(to_seconds(since)),
+        waiting());
     for (std::size_t i = 0; i < contenders_.size(); ++i) {
         if (contenders_[i].state == state::leaving) {
             text +=

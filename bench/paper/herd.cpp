@@ -117,9 +117,9 @@ boost::asio::awaitable<std::string> play_herd(job& j) {
     }
     co_return t.str() + "\n" +
         wrapped(
-            "queue: consumers wait at an empty queue, an item is put, and all that it causes "
-            "at the consumers is counted, until all is quiet; lock: each client acquires it "
-            "and releases it again and again. Each client has a session of its own");
+            "queue: consumers wait at an empty queue, an item is put, and all that it causes at "
+            "the consumers is counted, until all are idle; lock: each client acquires and releases "
+            "it repeatedly. Each client has a session of its own");
 }
 
 }  // namespace corozk::bench

@@ -90,9 +90,9 @@ boost::asio::awaitable<std::string> play_locks(job& j) {
     co_return table.str() + missing + "\n" +
         wrapped(
             "locks: how long each client waits for the lock, which it releases at once and "
-            "wants again. Each has a session of its own. etcd is spoken to through its JSON "
-            "gateway; whoever tries first has Redis's lock, so that one client may have it "
-            "again and again. Bare C loop: a delete in one session -> the event in another");
+            "requests again. Each has a session of its own. etcd is used through its JSON gateway; "
+            "the first client to try gets Redis's lock, so that one client may get it repeatedly. "
+            "Bare C loop: a delete in one session -> the event in another");
 }
 
 }  // namespace corozk::bench

@@ -54,7 +54,7 @@ void check_paper(const settings& s) {
         !names(s.implementations, "textbook"))
         throw usage_error("--implementation: of barrier_table it is textbook or ours");
     if (!std::is_sorted(s.clients.begin(), s.clients.end()))
-        throw usage_error("--clients is in ascending order, for the table shows how figures grow");
+        throw usage_error("--clients must be in ascending order: the table shows how figures grow");
 }
 
 void defaults_of_paper(settings& s) {
@@ -75,25 +75,21 @@ void defaults_of_paper(settings& s) {
 command paper_command() {
     return command{
         "paper",
-        "experiments that others have published, played again: barriers, counters, queues, locks",
+        "published experiments, repeated: barriers, counters, queues, locks",
         "--experiment barrier_table is section 5.3 of \"ZooKeeper: Wait-free coordination for "
         "Internet-scale systems\" (USENIX ATC 2010): each of --members clients, in a session of "
-        "its "
-        "own, enters --barriers double barriers one after the other, and then leaves them. Shown "
-        "is "
-        "the average time for a client to finish, beside that of the paper's table 3, by the "
-        "recipes "
-        "page's double barrier (textbook) and by corozk's; up to half an hour. "
+        "its own, enters --barriers double barriers one after the other, and then leaves them. "
+        "Shown is the average time for a client to finish, compared with the paper's table 3, by "
+        "the recipes page's double barrier (textbook) and by corozk's; up to half an hour. "
         "counter, queue, barrier and election are the recipes of \"Extensible Distributed "
-        "Coordination\" (EuroSys 2015) as more and more --clients use them, by corozk and by "
-        "Curator "
-        "(--peers). herd counts the requests and notifications of which \"Addressing the ZooKeeper "
-        "Synchronization Inefficiency\" (ICDCN 2013) is about: at a queue, a double barrier, and a "
-        "lock. locks is how long clients wait for corozk's lock, and for those of other systems "
-        "(--systems) and libraries (--peers), after Grzesik and Mrozek (2019). Published figures "
-        "are shown where "
-        "they could be checked; the text below each table says which. Others' machines were "
-        "others: what says something are ratios of what runs here, and how figures grow.",
+        "Coordination\" (EuroSys 2015) with increasing numbers of --clients, by corozk and by "
+        "Curator (--peers). herd counts the requests and notifications that \"Addressing the "
+        "ZooKeeper Synchronization Inefficiency\" (ICDCN 2013) is about: at a queue, a double "
+        "barrier, and a lock. locks is how long clients wait for corozk's lock, and for those of "
+        "other systems (--systems) and libraries (--peers), after Grzesik and Mrozek (2019). "
+        "Published figures are shown if they could be checked; the text below each table says "
+        "which. They are from other machines: compare the ratios of what runs here, and how "
+        "figures grow.",
         {"--experiment",
          "--clients",
          "--operations",

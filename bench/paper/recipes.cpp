@@ -81,12 +81,12 @@ boost::asio::awaitable<std::string> play_recipes(job& j, std::span<const std::st
         text += "missing:\n" + missing;
     co_return text + "\n" +
         wrapped(
-            "counter: each adds 1 again and again; queue: each puts an item and takes one; "
-            "barrier: until all are inside, and out again; election: from the end of a term to "
-            "the next one's beginning, where each leads, resigns and stands again. Each client "
-            "has a session of its own, and of the peers a thread") +
+            "counter: each adds 1 repeatedly; queue: each puts an item and takes one; barrier: "
+            "until all are inside, and out again; election: from the end of a term to the next "
+            "one's beginning, where each leads, resigns and stands again. Each client has a "
+            "session of its own, and of the peers a thread") +
         wrapped(
-            "bare C loop: conditional sets; creates and deletes, as many on their way as there are "
+            "bare C loop: conditional sets; creates and deletes, as many in flight as there are "
             "clients; a delete in one session -> the event in another") +
         wrapped(
             "of the fewest clients': how many times as much as with them, of rates as of times");

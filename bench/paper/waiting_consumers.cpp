@@ -93,7 +93,7 @@ private:
         do {
             co_await quiet();
             if (clock::now() - began > patience_for_items)
-                throw std::runtime_error(fmt::format("nobody has taken item {}", number));
+                throw std::runtime_error(fmt::format("no consumer has taken item {}", number));
         } while (taken_ <= number);
         times_.add(to_microseconds(taken_at_ - began));
     }

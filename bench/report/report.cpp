@@ -74,17 +74,17 @@ void require_own(const fs::path& folder) {
 /// What the page relies on; everything else in a row may be missing, or anything.
 std::string fault_of(const boost::json::value& value) {
     if (!value.is_object())
-        return "is no object";
+        return "is not an object";
     const auto& row = value.get_object();
     if (const auto* run = row.if_contains("run"); run && !run->is_object())
-        return "has a 'run' that is no object";
+        return "has a 'run' that is not an object";
     const auto* distribution = row.if_contains("distribution_us");
     if (!distribution)
         return "";
     try {
         to_hgrm(distribution->as_object());
     } catch (const std::exception&) {
-        return "has a 'distribution_us' that is none";
+        return "has a 'distribution_us' that is not a distribution";
     }
     return "";
 }
@@ -113,7 +113,7 @@ boost::json::array parse_rows(const std::string& name, const std::string& text) 
                 "no JSON from byte {} on{}", read, problem ? " (" + problem.message() + ")" : ""));
     auto value = parser.release();
     if (!value.is_array())
-        refuse(name, "no array of rows");
+        refuse(name, "not an array of rows");
     auto& rows = value.get_array();
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (std::string fault = fault_of(rows[i]); !fault.empty())

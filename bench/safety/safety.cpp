@@ -161,12 +161,12 @@ boost::asio::awaitable<void> run_safety(job& j) {
     }
     j.output = heading(j) + "\n" + t.str();
     j.output +=
-        "\npause: stopped between the last look at the lock and the write, until the session was "
-        "over and another one had written\npartition: cut off from the servers for as long, but "
-        "not from a file, and running on; it looks at the lock afterwards, or has looked "
+        "\npause: stopped between the last check of the lock and the write, until the session was "
+        "over and another process had written\npartition: cut off from the servers for as long, "
+        "but not from the file, and running; it checks the lock afterwards, or has checked it "
         "before\nwall clock, monotonic clock: moved by five hours while the lock was held\ntold: "
-        "when the lock said that it was lost, before or after it was granted to another one; the "
-        "latest\noverlaps: updates that began while another process believed to hold the "
+        "when the lock reported its loss, before or after it was granted to another process; the "
+        "latest\noverlaps: updates that began while another process believed that it held the "
         "lock\nlost: updates that were acknowledged and are not in the set at the end\n" +
         remarks;
 }
@@ -178,7 +178,7 @@ void check_safety(const settings& s) {
         throw usage_error("--fault needs a name; --stops 0 plays none");
     if (s.stops >= s.processes)
         throw usage_error(
-            "--stops must be smaller than --processes: somebody has to write meanwhile");
+            "--stops must be smaller than --processes: another process has to write meanwhile");
     for (const auto& peer : s.peers) {
         if (peer != "curator")
             throw usage_error("of the peers only Curator takes part: --peers curator, or none");
@@ -200,37 +200,31 @@ void defaults_of_safety(settings& s) {
 command safety_command() {
     return command{
         "safety",
-        "what a lock protects when its holder is stopped or cut off: updates that are lost, by "
-        "guard",
+        "what a lock protects when its holder is stopped or cut off: lost updates, by guard",
         "The lock workloads of Jepsen's test of etcd. K processes add elements to a set, each "
-        "under "
-        "a lock (--systems): they read all of it, and write it back with one more. A fault "
-        "(--fault) "
-        "befalls some processes (--stops) while they hold it. "
-        "A pause: they are stopped (SIGSTOP) right before a write, after their last look at the "
-        "lock, and go on when their session has expired and another process has written. A "
-        "partition: for as long they run on, but a proxy carries nothing between them and the "
-        "servers, while a file can be reached; they look at the lock after that and write, or have "
-        "looked before. valid() of corozk's lock goes by the local clock and is false before the "
-        "servers end the session ('told'): who looks after the partition loses nothing, unlike "
-        "who was between look and write. A jump of the clock, of corozk's lock only: libfaketime "
-        "moves the wall clock by five hours, forward or back, for longer than the session, which "
-        "must change nothing; and in other rows forward, with the monotonic clock, by which corozk "
-        "gives its session up: too early, which is safe for who looks. The set "
-        "is in a file, which stands for any store that knows nothing of the lock, or where the "
-        "lock "
-        "is; writes are not guarded, preceded by valid(), checked by fencing token, or sent with "
-        "what the server checks: the ownership's commit(), a transaction of etcd's that compares "
-        "the revision at which the lock's key was made, a script of Redis's that compares the "
-        "lock's value, a transaction that checks the node of Curator's lock. At the end the set is "
-        "compared with what was acknowledged. No lock "
-        "can keep two processes from believing to hold it ('overlaps'); fencing tokens and "
-        "such "
-        "checks must lose nothing, and the rows without them show what they are for. The exit "
-        "code is 1 if a guarded update was lost, if none was lost without a guard, which would "
-        "show nothing, or if processes without a fault could not write. --stops 0 is the control, "
-        "without faults: nobody loses anything, and "
-        "nothing overlaps.",
+        "under a lock (--systems): they read all of it, and write it back with one more. A fault "
+        "(--fault) happens to some processes (--stops) while they hold it. A pause: they are "
+        "stopped (SIGSTOP) right before a write, after their last check of the lock, and continue "
+        "when their session has expired and another process has written. A partition: they keep "
+        "running for as long, but a proxy cuts them off from the servers, while the file remains "
+        "reachable; they check the lock afterwards and write, or have checked it before. valid() "
+        "of corozk's lock uses the local clock and is false before the servers end the session "
+        "('told'): a process that checks after the partition loses nothing, unlike one that was "
+        "between the check and the write. A jump of the clock, with corozk's lock only: "
+        "libfaketime moves the wall clock by five hours, forward or back, for longer than the "
+        "session, which must change nothing; in other rows it moves the monotonic clock forward as "
+        "well, so that corozk abandons its session: too early, which is safe for a process that "
+        "checks. The set is in a file, which represents any store that does not know the lock, or "
+        "in the lock's own servers; writes are not guarded, preceded by valid(), checked by "
+        "fencing token, or sent with a condition that the server checks: the ownership's commit(), "
+        "a transaction of etcd that compares the revision at which the lock's key was created, a "
+        "script of Redis that compares the lock's value, a transaction that checks the node of "
+        "Curator's lock. At the end the set is compared with the acknowledged updates. No lock can "
+        "prevent two processes from believing that they hold it ('overlaps'); with fencing tokens "
+        "and such conditions no update may be lost, and the rows without them show why they are "
+        "needed. The exit code is 1 if a guarded update was lost, if none was lost without a guard "
+        "(the experiment has then shown nothing), or if processes without a fault could not write. "
+        "--stops 0 is the control, without faults: no update is lost, and none overlap.",
         {"--systems", "--peers", "--processes", "--operations", "--stops", "--fault"},
         defaults_of_safety,
         run_safety,

@@ -175,7 +175,7 @@ private:
                 moved = clock::now();
             seen = updates_.size();
             if (clock::now() - moved > patience)
-                throw std::runtime_error("nothing moves any more");
+                throw std::runtime_error("no further progress");
             job_.on.shown().update(
                 "updating under a lock", updates_.size(), workers_.size() * job_.wanted.operations);
             timer_.expires_after(std::chrono::milliseconds(20));

@@ -32,7 +32,7 @@ double count_servers(const job& j) {
 }
 
 std::string costs_table(const server_costs& c) {
-    table t({"what one takes of a server's time", ""});
+    table t({"a server's time for", ""});
     t.add({"a create, set or delete", microseconds_text(c.write_us)});
     t.add({"a transaction of four", microseconds_text(c.transaction_us)});
     t.add({"a read", microseconds_text(c.read_us)});
@@ -67,7 +67,7 @@ std::string handover_text(const lock_prediction& p) {
 std::string limit_text(std::optional<double> waiters) {
     std::string share = fmt::format("{:.0f} %", 100 * planned_load);
     if (waiters && *waiters == 0)
-        return fmt::format("others alone load a server to {} or more", share);
+        return fmt::format("other clients alone load a server to {} or more", share);
     if (waiters && *waiters == 1)
         return fmt::format("1 waiter of each lock already loads a server to {} or more", share);
     return fmt::format("{} waiters of each lock load a server to {}",
@@ -136,7 +136,7 @@ private:
 
     job& job_;
     server_costs costs_;
-    table table_{{"waiters", "", "turns/s", "server load", "hand-over", "busy for a turn"}};
+    table table_{{"waiters", "", "cycles/s", "server load", "hand-over", "busy per cycle"}};
     std::string limits_;
 };
 
@@ -150,8 +150,8 @@ boost::asio::awaitable<void> run_sizing(job& j) {
     for (std::size_t servers : planned)
         j.output += predictions(j, costs_with(costs, static_cast<double>(servers))).str();
     j.output +=
-        "\na turn: a release, the next one's grant, and that who has released it queues again; the "
-        "figures are predicted, see doc/sizing.md\n";
+        "\na cycle: a release, the next grant, and the former owner queues again; the figures are "
+        "predicted, see doc/sizing.md\n";
 }
 
 void defaults_of_sizing(settings& s) {
@@ -171,17 +171,15 @@ void check_sizing(const settings& s) {
 command sizing_command() {
     return command{
         "sizing",
-        "how much of your servers locks will take, and with how many waiters a recipe breaks",
-        "Measures what a write, a transaction, a read, a notification and the names of a listing "
-        "take of the servers' time (the best of --repeat; some ten seconds), and predicts from "
-        "that: each of --locks "
-        "locks has --waiters waiters, in a session each; each owner holds it for --hold, releases "
-        "it and queues again; others use --load per cent of the servers. Shown are the turns a "
-        "second, the load of each server, the hand-over, and how many waiters load the servers to "
-        "70 %: for corozk's lock, for that of the recipes page, and for one that everybody "
-        "watches; with --for, in ensembles of other sizes. Nothing of it is measured but the "
-        "costs: doc/sizing.md says how far the model "
-        "can be trusted.",
+        "what share of your servers locks will use, and with how many waiters a recipe breaks",
+        "Measures the servers' time for a write, a transaction, a read, a notification and the "
+        "names of a listing (the best of --repeat; about ten seconds), and computes a prediction: "
+        "each of --locks locks has --waiters waiters, in a session each; each owner holds it for "
+        "--hold, releases it and queues again; other clients use --load per cent of the servers. "
+        "Shown are the hand-over cycles per second, the load of each server, the hand-over, and "
+        "how many waiters load the servers to 70 %: for corozk's lock, for that of the recipes "
+        "page, and for a herd lock; with --for, in ensembles of other sizes. Only the costs are measured: doc/sizing.md says how far the "
+        "model can be trusted.",
         {"--waiters", "--locks", "--hold", "--load", "--for"},
         defaults_of_sizing,
         run_sizing,

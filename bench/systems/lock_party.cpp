@@ -74,7 +74,7 @@ asio::awaitable<void> lock_party::until(std::function<bool()> holds,
             seen = now;
             since = clock::now();
         } else if (clock::now() - since > patience()) {
-            throw std::runtime_error("nothing moves any more");
+            throw std::runtime_error("no further progress");
         }
     }
     if (problem_)

@@ -33,7 +33,7 @@ std::span<const system_kind> all_systems() {
                     "redis-server",
                     "redis-server",
                     false,
-                    "none: whoever tries first",
+                    "none: the first to try gets it",
                     "none; a script on the server can compare the lock's value",
                     "one server: no, replicas hear of it later; Redlock: if clocks run evenly and "
                     "no server forgets",

@@ -223,9 +223,9 @@ asio::awaitable<void> run_systems(job& j) {
         j.output += "\n" + remarks;
     j.output += "\n" + promises(servers);
     j.output += fmt::format(
-        "\nEach waiter is a client with connections of its own. etcd is spoken to through its JSON "
-        "gateway, which a write pays for as well.\nholder killed: from the end of the holder's "
-        "process to the next grant, with sessions, leases and keys of {} s\n",
+        "\nEach waiter is a client with connections of its own. etcd is used through its JSON "
+        "gateway, as are its writes.\nholder killed: from the end of the holder's process to the "
+        "next grant, with sessions, leases and keys of {} s\n",
         to_seconds(j.wanted.session_timeout));
     if (system_entry::has_outages(j))
         j.output +=
@@ -256,20 +256,19 @@ void defaults_of_systems(settings& s) {
 command systems_command() {
     return command{
         "systems",
-        "locks and elections of etcd, and Redis's locks, beside corozk's: times and promises",
-        "All systems' servers run on this machine, as many of each (--servers), their data in "
-        "memory or each change on disk (--data), and take turns. Measured are a plain write, "
-        "acquire + release that nobody disturbs, the time from a release to the next one's grant "
-        "with N waiters, how long nobody holds it after the holder's process was killed, and, with "
-        "three servers, for "
-        "how long nothing is granted after the leading one was killed. Every "
-        "waiter is a client with connections and a session of its own. corozk's locks are on "
+        "locks and elections of etcd, and Redis's locks, compared with corozk's",
+        "All systems' servers run on this machine, with the same number of servers each "
+        "(--servers) and their data in memory or each write on disk (--data), and are measured in "
+        "turn: a plain write, acquire + release without contention, the time from a release to the "
+        "next grant with N waiters, how long the lock is free after the holder's process was "
+        "killed, and, with three servers, how long nothing is granted after the leader was killed. "
+        "Every waiter is a client with connections and a session of its own. corozk's locks are on "
         "ZooKeeper; etcd's are those of its own lock and election service, through its gateway "
         "(JSON over HTTP); Redis's are the usual ones: SET NX PX, released by a script that "
         "compares, and waiters that subscribe to releases. With three servers these are a "
         "ZooKeeper ensemble, an etcd cluster, and three Redis servers with Redlock. Every grant is "
         "checked: two holders at a time are a failure. etcd and Redis are Debian's packages "
-        "etcd-server and redis-server; one that is not installed is left out. Consul is not in "
+        "etcd-server and redis-server; one that is not installed is omitted. Consul is not in "
         "Debian 12.",
         {"--systems", "--waiters", "--recipe", "--operations", "--kill"},
         defaults_of_systems,

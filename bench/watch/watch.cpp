@@ -100,7 +100,7 @@ private:
         if (refused_.contains("wchp"))
             text += "; without wchp no path can be named";
         if (refused_.contains("cons"))
-            text += "; without cons it is not known which sessions woke";
+            text += "; without cons it is unknown which sessions woke";
         return text;
     }
 
@@ -154,7 +154,7 @@ public:
                 }
             }
             if (i == 0 && first.empty())
-                throw usage_error("no server tells anything");
+                throw usage_error("no server responds usefully");
             // A crowd is spread over the servers.
             auto found = findings_of(first, wanted.crowd);
             auto happened = findings_between(before, now, wanted.crowd);
@@ -208,7 +208,7 @@ private:
             say(fmt::format("{}  {}\n", time_text(), text));
         auto& looks = before_[index];
         if (!looks.empty() && has_restarted(looks.back(), now)) {
-            say(fmt::format("{}  {}: it has begun anew\n", time_text(), server.address().text()));
+            say(fmt::format("{}  {}: restarted\n", time_text(), server.address().text()));
             looks.clear();
         }
         const server_look* before = looks.empty() ? nullptr : &looks.back();
@@ -236,7 +236,7 @@ private:
         constexpr std::string_view connections = "zk_num_alive_connections";
         return now.counters.contains(connections)
                    ? counted(static_cast<std::size_t>(now.counter(connections)), "connection")
-                   : "how many sessions is not known";
+                   : "the number of sessions is unknown";
     }
 
     static std::string state_text(const server_look* before, const server_look& now) {
@@ -319,28 +319,25 @@ void defaults_of_watch(settings& s) {
 command watch_command() {
     return command{
         "watch",
-        "looks for herds in an ensemble that is in use, and changes nothing there",
-        "Asks each of --hosts now and then for its counters, connections and watches, and "
-        "compares: "
-        "which paths do many sessions watch, which of these sessions were sent notifications, and "
-        "how many of them wait for the same again? 'herd at PATH: N sessions woke T times in about "
-        "K turns; M of N wait for the same again' says that all woke for each turn, where one "
-        "could "
-        "proceed; 'broadcast' that a node's data changed, or that all went on. A node that is made "
-        "anew, and that all read and watch again, such as one that names a leader, looks like a "
-        "herd: whether those who woke had something to read is not told by the servers. 'crowd' "
-        "(at the first look) that many watch a node; 'burst' "
-        "that the server counts many watches for an event, but their path is not known; 'large "
-        "reads' is what long listings look like. "
-        "Name all servers, for each knows its own sessions only; crowds are summed over them. No "
-        "session is opened. The words "
-        "mntr, wchs, wchp and cons have to be allowed by each server "
-        "(4lw.commands.whitelist=mntr,wchs,wchp,cons in its zoo.cfg); what is refused is said, and "
-        "done without. wchp costs the server: it writes a line for each watch, and watches cannot "
-        "be set meanwhile. So it is not asked while there are more than --most-watches, and "
-        "--interval should not be short. Watches of children are not listed by wchp. "
-        "The exit code is 1 if a herd was seen, also if it was interrupted later; 2 if no server "
-        "tells anything at the first look, or what was seen could not be written; 130 if it was "
+        "looks for herds in an ensemble in use, without changing it",
+        "Queries each of --hosts at intervals for its counters, connections and watches, and "
+        "compares: which paths do many sessions watch, which of these sessions were sent "
+        "notifications, and how many of them watch the same path again? 'herd at PATH: N sessions "
+        "woke T times in about K turns; M of N wait for the same again' means that all woke each "
+        "time, although only one could proceed; 'broadcast', that a node's data changed, or that "
+        "all proceeded. A node that is deleted and re-created, and that all read and watch again, "
+        "such as one that names a leader, looks like a herd: the servers do not report whether the "
+        "woken sessions had something to read. 'crowd' (in the first sample) means that many "
+        "sessions watch a node; 'burst', that the server counts many watches for an event, but "
+        "their path is not known; 'large reads', that there were long listings. Name all servers, "
+        "as each knows only its own sessions; crowds are summed over them. No session is opened. "
+        "Each server must allow the words mntr, wchs, wchp and cons "
+        "(4lw.commands.whitelist=mntr,wchs,wchp,cons in its zoo.cfg); a word that is refused is "
+        "reported, and not used. wchp is expensive for the server: it writes a line for each "
+        "watch, and watches cannot be set meanwhile. So it is not used while there are more than "
+        "--most-watches, and --interval should not be short. wchp does not list watches of "
+        "children. The exit code is 1 if a herd was seen, even if interrupted later; 2 if no "
+        "server responds usefully in the first sample, or the result could not be written; 130 if "
         "interrupted and no herd was seen.",
         {"--interval", "--looks", "--once", "--crowd", "--most-watches"},
         defaults_of_watch,

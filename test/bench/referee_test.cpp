@@ -273,7 +273,7 @@ TEST_CASE("referee: it stands still while somebody could have it and waits") {
     CHECK(t.judge.idle_since() == t.at(400));
     t.judge.stalled(2s);
     CHECK(t.judge.fault_texts() ==
-          std::vector<std::string>{"stall: nobody has got it for 2.00 s, although 1 waited; "
+          std::vector<std::string>{"stall: no process has taken it for 2.00 s, although 1 waited; "
                                    "contender 1 was to release it and has not said that it did"});
 }
 
@@ -427,7 +427,7 @@ TEST_CASE("referee: who releases without having been told says so before") {
     t.say(1, "holding", 21);
     t.say(0, "released", 22);
     CHECK(t.judge.correct());
-    CHECK_THROWS_WITH(t.say(1, "released", 30), Catch::Contains("nobody had told it to release"));
+    CHECK_THROWS_WITH(t.say(1, "released", 30), Catch::Contains("it had not been told to release"));
     t.say(1, "lost", 40);
     CHECK(t.judge.losses() == 1);
     CHECK(t.judge.holders() == 0);

@@ -617,13 +617,13 @@ TEST_CASE("report: what --json did not write is refused in words") {
     CHECK(r.make("[{\"workload\": \"load\",}]") == 2);
     CHECK(contains(r.out(), "rows.json was not written by --json: no JSON from byte 21 on"));
     CHECK(r.make("{\"workload\": \"load\"}") == 2);
-    CHECK(contains(r.out(), "no array of rows"));
+    CHECK(contains(r.out(), "not an array of rows"));
     CHECK(r.make("[{}, 3]") == 2);
-    CHECK(contains(r.out(), "row 2 is no object"));
+    CHECK(contains(r.out(), "row 2 is not an object"));
     CHECK(r.make("[{\"run\": 1}]") == 2);
-    CHECK(contains(r.out(), "row 1 has a 'run' that is no object"));
+    CHECK(contains(r.out(), "row 1 has a 'run' that is not an object"));
     CHECK(r.make("[{\"distribution_us\": {}}]") == 2);
-    CHECK(contains(r.out(), "row 1 has a 'distribution_us' that is none"));
+    CHECK(contains(r.out(), "row 1 has a 'distribution_us' that is not a distribution"));
     CHECK(r.make("[{}") == 2);
     CHECK(contains(r.out(), "no JSON from byte 3 on"));
     CHECK_FALSE(std::filesystem::exists(r.folder()));

@@ -65,7 +65,7 @@ TEST_CASE("corozk-bench explains every command") {
         return bench.out().find(text) != std::string::npos;
     };
     CHECK(default_said("judge", "with the spread (default 1)"));
-    CHECK(default_said("judge", "what sessions ask of the server (default 10000)"));
+    CHECK(default_said("judge", "session timeout to request (default 10000)"));
     CHECK(default_said("handover", "with the spread (default 3)"));
     CHECK(bench.run({"watch", "--hosts", "a", "--servers", "3"}) == 2);
     CHECK(bench.run({"handover", "--json", "--quiet"}) == 2);
@@ -241,8 +241,8 @@ TEST_CASE("an ensemble is our own, and has a leader to lag behind") {
     refused({"--hosts", "a:1", "--lag", "20"}, "--lag" + makes_no_sense);
     refused({"--hosts", "a:1", "--observers", "1"}, "--observers" + makes_no_sense);
     refused({"--hosts", "a:1", "--servers", "3"}, "--servers" + makes_no_sense);
-    refused({"--servers", "3", "--observers", "many"}, "--observers: 'many' is no number");
-    refused({"--servers", "3", "--lag", "1h"}, "--lag: '1h' is no number");
+    refused({"--servers", "3", "--observers", "many"}, "--observers: 'many' is not a number");
+    refused({"--servers", "3", "--lag", "1h"}, "--lag: '1h' is not a number");
 }
 
 TEST_CASE("each kind of server in an ensemble has its neighbour") {
@@ -408,7 +408,7 @@ TEST_CASE("where others take all of the servers, a lock is never passed on") {
     int code = bench.run_small("sizing", {"--load", "100", "--waiters", "10,1000", "--hold", "0"});
     INFO(bench.out());
     REQUIRE(code == 0);
-    CHECK(bench.out().find("corozk: others alone load a server to 70 % or more") !=
+    CHECK(bench.out().find("corozk: other clients alone load a server to 70 % or more") !=
           std::string::npos);
     CHECK(bench.out().find("  never  ") != std::string::npos);
     REQUIRE(bench.rows().size() == 6);
