@@ -235,8 +235,8 @@ boost::asio::awaitable<void> run_judge(job& j) {
         "before each round\nhand-over: from telling the holder to release to the next one's "
         "'holding', as seen from outside: it includes two pipes\nreq, events, bytes/h.o.: by the "
         "server's own count, everything that happened during the hand-overs (mntr, which the "
-        "servers must allow)\nat once: how many held it at the same time; overtaken: how often "
-        "somebody got it before others who had queued at least 0.5 s earlier\n";
+        "servers must allow)\nat once: how many held it at the same time; overtaken: how often a "
+        "process got it before others that had queued at least 0.5 s earlier\n";
     if (!remarks.empty())
         j.output += "\n" + remarks;
 }

@@ -39,9 +39,9 @@ constexpr std::array herd_kinds{
     herd_kind{"queue", "ours", "corozk's queue", "item"},
     herd_kind{"double_barrier", "textbook", "double barrier of the recipes page", "enter or leave"},
     herd_kind{"double_barrier", "ours", "corozk's double barrier", "enter or leave"},
-    herd_kind{"lock", "herd", "herd lock", "turn"},
-    herd_kind{"lock", "textbook", "lock of the recipes page", "turn"},
-    herd_kind{"lock", "ours", "corozk's lock", "turn"},
+    herd_kind{"lock", "herd", "herd lock", "cycle"},
+    herd_kind{"lock", "textbook", "lock of the recipes page", "cycle"},
+    herd_kind{"lock", "ours", "corozk's lock", "cycle"},
 };
 
 boost::asio::awaitable<void> measure_herd(job& j,

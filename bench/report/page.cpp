@@ -66,17 +66,17 @@ std::string with_own_ids(std::string svg, std::size_t number) {
 }
 
 /// The names that the page uses everywhere.
-constexpr std::string_view words = R"(<h2 id=words>Words</h2>
+constexpr std::string_view words = R"(<h2 id=words>Glossary</h2>
 <dl>
-<dt>p50, p99</dt><dd>half of all take at most so long; 99 of 100 do</dd>
-<dt>session</dt><dd>a client's connection as the server knows it; several waiters may share one</dd>
+<dt>p50, p99</dt><dd>half of all take at most this long; 99 of 100 do</dd>
+<dt>session</dt><dd>a client's state at the servers, across connections; several waiters may share one</dd>
 <dt>hand-over</dt><dd>from right before a release until the next waiter has it</dd>
 <dt>event, notification</dt><dd>the server tells a session that a node has changed</dd>
-<dt>floor</dt><dd>the least that the server and the C client need for the same, measured in the same
+<dt>floor</dt><dd>the minimum that the server and the C client need for the same, measured in the same
 minutes; &ldquo;2 x&rdquo; of it is twice as long</dd>
 <dt>bare C client, bare C loop</dt><dd>ZooKeeper's C client without any library: the floor</dd>
 <dt>textbook recipe</dt><dd>as ZooKeeper's recipes page describes it</dd>
-<dt>herd</dt><dd>the wrong way: everybody who waits wakes up at each release</dd>
+<dt>herd</dt><dd>all waiters wake up at each release, although only one can proceed</dd>
 </dl>
 )";
 
@@ -130,7 +130,7 @@ std::string contents_of(const std::vector<chapter>& chapters) {
     std::string text = "<nav>";
     for (std::size_t i = 0; i < chapters.size(); ++i)
         text += fmt::format("<a href=#s{}>{}</a>\n", i + 1, escaped(chapters[i].heading()));
-    return text + "<a href=#words>Words</a>\n<a href=#run>Measured with</a></nav>\n";
+    return text + "<a href=#words>Glossary</a>\n<a href=#run>Measured with</a></nav>\n";
 }
 
 std::string about_text(const section& s) {

@@ -264,7 +264,7 @@ std::string finding::text() const {
                 path,
                 sessions_text(*this),
                 count_text(notifications),
-                counted(static_cast<std::size_t>(turns), "turn"),
+                counted(static_cast<std::size_t>(turns), "change"),
                 count_text(sessions - proceeded),
                 count_text(sessions));
         case finding_kind::broadcast:

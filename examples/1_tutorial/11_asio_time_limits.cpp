@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time limits by Asio's means, for operations that have no `_for`, and for several together.
+// Time limits with Asio cancellation, for operations that have no `_for`, and for several together.
 //
 //   11_asio_time_limits 127.0.0.1:2181
 #include <corozk.hpp>

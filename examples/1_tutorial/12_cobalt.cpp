@@ -31,7 +31,7 @@ cobalt::main co_main(int argc, char** argv) {
     auto [ec, none] = co_await lock.try_acquire(asio::as_tuple(cobalt::use_op));
     std::cout << "a third one: " << ec.message() << '\n';
 
-    // What loses the race is cancelled.
+    // The operation that does not complete first is cancelled.
     asio::steady_timer timer(zk.get_executor(), 50ms);
     auto first =
         co_await cobalt::race(lock.acquire(cobalt::use_op), timer.async_wait(cobalt::use_op));

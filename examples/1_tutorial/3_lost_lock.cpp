@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock can be lost: the session expires, or an operator breaks it. `run` cancels the work then.
+// A lock can be lost: the session expires, or an operator breaks it. `run` then cancels the work.
 //
 //   3_lost_lock 127.0.0.1:2181
 #include <corozk.hpp>

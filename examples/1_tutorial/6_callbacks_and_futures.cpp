@@ -45,7 +45,7 @@ int main(int argc, char** argv) try {
     asio::post(context, [&] { closing.set_value(zk.close(asio::use_future)); });
     std::future<void> closed = closing.get_future().get();
     closed.wait();
-    context.join();  // no handler uses the objects any more
+    context.join();  // no handler uses the objects after this
     closed.get();
 } catch (const std::exception& e) {
     std::cerr << e.what() << '\n';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Leadership as a state: one of two servers leads at any time; when it stops, the other one takes
-// over. The latch campaigns again by itself after session loss.
+// over. The latch automatically campaigns again after session loss.
 //
 //   leader_latch 127.0.0.1:2181
 #include "program.hpp"

@@ -26,7 +26,7 @@ awaitable<void> work(std::string hosts) {
         now = co_await seen.next(now.revision);
     std::cout << "billing is at " << now.data << '\n';
 
-    // Somebody deletes it: it is created again.
+    // If another client deletes it, it is created again.
     auto before = now.stat.czxid;
     co_await other.erase(here.path());
     while (!now.exists || now.stat.czxid == before)

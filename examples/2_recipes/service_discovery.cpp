@@ -21,7 +21,7 @@ awaitable<void> work(std::string hosts) {
     auto here = co_await corozk::client::connect(corozk::client_options(hosts));
     auto there = co_await corozk::client::connect(corozk::client_options(hosts));
 
-    // It may be followed before anybody registers.
+    // It may be followed before any instance is registered.
     corozk::service_cache web(here, "/app/services", "web");
     auto state = co_await web.next();
     print(state);

@@ -24,7 +24,7 @@ namespace asio = boost::asio;
 using asio::awaitable;
 using asio::ip::tcp;
 
-/// Tells everybody who connects its name, until it is closed.
+/// Tells each client that connects its name, until it is closed.
 awaitable<void> serve(tcp::acceptor& acceptor, std::string name) {
     name += '\n';
     for (;;) {

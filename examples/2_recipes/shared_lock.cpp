@@ -33,7 +33,7 @@ awaitable<void> rewrite_table(corozk::client& zk, std::string content) {
     corozk::transaction steps;
     steps.set(table, std::move(content));
     co_await held.commit(std::move(steps));
-    // The reader keeps the writer's place: no one can write before the next read.
+    // The reader keeps the writer's place: no other client can write before the next read.
     co_await lock.downgrade(held);
     corozk::node_data now = co_await held.read(table);
     std::cout << "the writer left \"" << now.data << "\"\n";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feature flags: asked in memory, changed for all processes at once, also for a part of the users.
+// Feature flags: looked up in memory, changed for all processes, optionally for a fraction of the
+// users.
 //
 //   feature_flags 127.0.0.1:2181
 #include "../2_recipes/program.hpp"

@@ -70,7 +70,7 @@ awaitable<void> work(std::string hosts) {
     auto first = deploy(hosts, "web-1", count) && deploy(hosts, "web-2", count);
     auto second = deploy(hosts, "web-3", count) && deploy(hosts, "web-4", count);
     co_await (std::move(first) && std::move(second));
-    // Whoever has a turn is not halted any more.
+    // A host that has a permit is no longer halted.
     co_await deploy(hosts, "web-5", count);
     if (count.most > 2 || count.all > 4)
         throw std::runtime_error("too many restarts");

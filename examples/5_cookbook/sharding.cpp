@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shards that are divided among the workers that are there. How far the work on a shard has come is
-// stored by its owner alone, and the next owner continues from there.
+// Shards that are divided among the live workers. Only the owner of a shard records its progress,
+// and the next owner resumes from there.
 //
 //   sharding 127.0.0.1:2181
 #include "../2_recipes/program.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A service that every host starts and that runs on one of them. When that one goes, another begins,
-// and what the old one still sends is rejected.
+// A service that every host starts and that runs on one of them. When that one ends, another
+// begins, and the old one's late writes are rejected.
 //
 //   singleton_service 127.0.0.1:2181
 #include "../2_recipes/program.hpp"

@@ -71,10 +71,10 @@ TEST_CASE("findings: everybody woke for one") {
     auto found = findings_between(before, after, crowd);
     REQUIRE(found.size() == 1);
     CHECK(found[0].kind == finding_kind::herd);
-    CHECK(
-        found[0].text() ==
-        "herd at /job/lock: 20 sessions woke 20 times in about 1 turn; 19 of 20 wait for the same "
-        "again");
+    CHECK(found[0].text() ==
+          "herd at /job/lock: 20 sessions woke 20 times in about 1 change; 19 of 20 wait for the "
+          "same "
+          "again");
     CHECK(findings_between(before, after, 21).empty());
 }
 
@@ -83,9 +83,10 @@ TEST_CASE("findings: turns are as many as wake all of them") {
     server_look after = with_sessions(25, 35);  // ten notifications each
     watch(before, "/job/lock", 1, 20);
     watch(after, "/job/lock", 2, 20);
-    CHECK(findings_between(before, after, crowd).at(0).text() ==
-          "herd at /job/lock: 20 sessions woke 200 times in about 10 turns; 19 of 20 wait for the "
-          "same again");
+    CHECK(
+        findings_between(before, after, crowd).at(0).text() ==
+        "herd at /job/lock: 20 sessions woke 200 times in about 10 changes; 19 of 20 wait for the "
+        "same again");
     // They were woken for other things, too: there were fewer.
     fired(before, "deleted", 100, 100);
     fired(after, "deleted", 108, 260);
@@ -113,7 +114,7 @@ TEST_CASE("findings: a crowd is that of all servers") {
     REQUIRE(found.size() == 1);
     CHECK(found[0].kind == finding_kind::herd);
     CHECK(found[0].text().starts_with(
-        "herd at /job/lock: 24 sessions on 3 servers woke 24 times in about 1 turn; "));
+        "herd at /job/lock: 24 sessions on 3 servers woke 24 times in about 1 change; "));
     CHECK(findings_between(before[0], after[0], crowd).empty());
     CHECK(bench::findings_between(before, after, 25).empty());
     // Each of many events woke one of them.

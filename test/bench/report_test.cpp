@@ -149,7 +149,7 @@ TEST_CASE("report: what becomes of recipes as clients become more is a line, fro
                               {"ops_per_s", 7'000 / clients}});
     }
     REQUIRE(r.make(rows) == 0);
-    CHECK(contains(r.section("Recipes as clients become more"), "<td>0.20 x</td>"));
+    CHECK(contains(r.section("Recipes with increasing numbers of clients"), "<td>0.20 x</td>"));
     std::string script = r.script("paper-rate-counter");
     CHECK(contains(script, "\n1 7000\n"));
     CHECK(contains(script, "\n5 1400\n"));
@@ -172,7 +172,7 @@ TEST_CASE("report: systems are bars, and a death has a picture of its own") {
         killed["loss_s"] = 5.5;
         rows.insert(rows.end(), {row, waiting, killed});
     }
-    std::string section = r.section_of(rows, "Beside other systems");
+    std::string section = r.section_of(rows, "Compared with other systems");
     CHECK(contains(section, "etcd 1.0, lock"));
     CHECK(contains(section, "<td>672 \u00b5s</td>"));
     CHECK(contains(section, "<td>5.50 s</td>"));
@@ -192,10 +192,10 @@ TEST_CASE("report: every other command has a section") {
         const char* cell;
     };
     const std::vector<kind> kinds{
-        {"handover", {{"handover_us", quantiles(123, 456)}}, "Passing it on", "123 \u00b5s"},
-        {"herd", {{"neighbour_us", quantiles(7, 8)}}, "What one release stirs up", "8 \u00b5s"},
-        {"semaphore", {{"handovers_per_s", 1'234}}, "Passing permits on", "1,234"},
-        {"judge", {{"verdict", "WRONG"}}, "Somebody else's recipe", "WRONG"},
+        {"handover", {{"handover_us", quantiles(123, 456)}}, "Hand-overs", "123 \u00b5s"},
+        {"herd", {{"neighbour_us", quantiles(7, 8)}}, "What one release causes", "8 \u00b5s"},
+        {"semaphore", {{"handovers_per_s", 1'234}}, "Hand-over of permits", "1,234"},
+        {"judge", {{"verdict", "WRONG"}}, "Judged recipes", "WRONG"},
         {"many",
          {{"memory", {{"contender_object_bytes", 1}}}, {"queue_s", 4.25}},
          "A great many waiters",
@@ -205,10 +205,13 @@ TEST_CASE("report: every other command has a section") {
         {"queue", {{"ops_per_s", 10'005}}, "Through a queue", "10,005"},
         {"counter", {{"ops_per_s", 4'595}}, "Adding to one counter", "4,595"},
         {"barrier", {{"enter_s", 0.0651}}, "A double barrier", "65.1 ms"},
-        {"paper_recipes", {{"published_ratio", 17}}, "Recipes as clients become more", "17.0 x"},
+        {"paper_recipes",
+         {{"published_ratio", 17}},
+         "Recipes with increasing numbers of clients",
+         "17.0 x"},
         {"paper_herd",
          {{"requests_per_operation", 30.4}},
-         "Requests as clients become more",
+         "Requests with increasing numbers of clients",
          "30.4"},
         {"paper_locks",
          {{"acquire_us", quantiles(591, 900)}},
@@ -218,12 +221,9 @@ TEST_CASE("report: every other command has a section") {
         {"cache", {{"latency_us", quantiles(413, 900)}}, "Caches", "413 \u00b5s"},
         {"endure", {{"handovers_per_s", 2'817}}, "For a long time", "2,817"},
         {"watch", {{"event", "deleted"}}, "Herds in an ensemble in use", "deleted"},
-        {"sizing", {{"predicted_load", 0.125}}, "What your servers can take", "12.5 %"},
+        {"sizing", {{"predicted_load", 0.125}}, "What your servers can carry", "12.5 %"},
         {"floor", {{"create_us", quantiles(151, 900)}}, "The floor", "151 \u00b5s"},
-        {"uncontended",
-         {{"cycle_us", quantiles(175, 9)}},
-         "A lock that nobody else wants",
-         "175 \u00b5s"},
+        {"uncontended", {{"cycle_us", quantiles(175, 9)}}, "Uncontended lock", "175 \u00b5s"},
         {"ops", {{"ops_per_s", 2'703}}, "Single requests", "2,703"},
         {"network", {{"memory_per_session_bytes", 4'738}}, "TCP and TLS", "4.74 KB"},
         {"stall", {{"max_stall_ms", 4.07}}, "Stalls of the event loop", "4.07"},
@@ -277,7 +277,7 @@ TEST_CASE("report: an ensemble's neighbours are beside those of all servers") {
                {"waiters", 10},
                {"neighbour_us", quantiles(100, 200)},
                {"neighbour_at_leader_us", quantiles(100, 7'100)}};
-    std::string section = r.section_of(array{row}, "What one release stirs up");
+    std::string section = r.section_of(array{row}, "What one release causes");
     CHECK(contains(section, "<th>p99 at the leader</th>"));
     CHECK(contains(section, "<td>7100 \u00b5s</td>"));
     CHECK_FALSE(contains(section, "at an observer"));
@@ -291,7 +291,7 @@ TEST_CASE("report: what is wrong is said whole, below the table") {
                {"waiters", 3},
                {"verdict", "WRONG"},
                {"failure", why}};
-    std::string section = r.section_of(array{row}, "Somebody else's recipe");
+    std::string section = r.section_of(array{row}, "Judged recipes");
     CHECK(contains(section, "<li>mine, 3 waiters: fails: " + why + "</li>"));
     CHECK(contains(section, ">fails</td>"));
 }
@@ -491,7 +491,7 @@ TEST_CASE("report: one waiter has a session of its own as well") {
                               {"requests_per_handover", 3 + waiters},
                               {"server_cpu_us_per_turn", 200 * waiters - 500}});
     }
-    std::string section = r.section_of(rows, "What one release stirs up");
+    std::string section = r.section_of(rows, "What one release causes");
     CHECK(contains(r.script("herd-requests-lock-each"), "\n1 4\n"));
     CHECK(contains(section, "<th>server CPU</th>"));
     CHECK(contains(section, "<td>within the noise</td>"));
@@ -561,7 +561,7 @@ TEST_CASE("report: a picture that fails takes nothing else away, and is made the
     const std::filesystem::path in_the_way = r.folder() / "handover-latency-lock-1.log";
     std::filesystem::create_directories(in_the_way);
     CHECK(r.make(rows) == 1);
-    CHECK(contains(r.section("Passing it on"), "<td>200 \u00b5s</td>"));
+    CHECK(contains(r.section("Hand-overs"), "<td>200 \u00b5s</td>"));
     std::filesystem::remove(in_the_way);
     CHECK(r.make(rows) == 0);
     CHECK_FALSE(r.script("handover-latency-lock-1").empty());

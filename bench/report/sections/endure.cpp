@@ -9,10 +9,10 @@ section endure_section() {
     section s;
     s.workload = "endure";
     s.heading = "For a long time";
-    s.question = "Does anything grow while a lock is passed on for hours?";
+    s.question = "Does anything grow while a lock is handed over for hours?";
     s.method =
-        "Coroutines on many sessions of one process pass a lock on, and queue again when they have "
-        "released it. The time is divided into 24 parts; shown is the least that the "
+        "Coroutines on many sessions of one process hand a lock over, and queue again when they "
+        "have released it. The time is divided into 24 parts; shown is the minimum that the "
         "process occupied in each: bytes that malloc has handed out, resident memory, descriptors, "
         "threads.";
     s.reading =
@@ -51,14 +51,14 @@ section endure_section() {
     };
     s.lines = {
         over_time("endure-memory",
-                  "Memory while {} is passed on",
+                  "Memory during hand-overs of {}",
                   "What the process occupies, and dashed, what malloc has handed out.",
                   "memory",
                   plot_unit::bytes,
                   1,
                   {{"resident_bytes", "resident", "ours"}, {"heap_bytes", "heap", "ours", true}}),
         over_time("endure-handovers",
-                  "Hand-overs while {} is passed on",
+                  "Hand-overs of {}",
                   "How long half of all take at most, and dashed, 99 of 100.",
                   "latency",
                   plot_unit::seconds,
@@ -66,7 +66,7 @@ section endure_section() {
                   {{"handover_us.p50", "hand-over, p50", "ours"},
                    {"handover_us.p99", "hand-over, p99", "ours", true}}),
         over_time("endure-handles",
-                  "Descriptors and threads while {} is passed on",
+                  "Descriptors and threads during hand-overs of {}",
                   "Those of the whole process.",
                   "number",
                   plot_unit::count,

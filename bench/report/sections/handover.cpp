@@ -8,11 +8,12 @@ namespace corozk::bench {
 section handover_section() {
     section s;
     s.workload = "handover";
-    s.heading = "Passing it on";
+    s.heading = "Hand-overs";
     s.question = "How long does it take until the next waiter has the lock, and what does it cost?";
     s.method =
-        "Waiters queue for something that is held; then it is passed on from one to the next. A "
-        "hand-over lasts from right before the release until the next waiter has it.";
+        "Waiters queue for a lock (or permit or leadership) that is held; then it is handed over "
+        "from one to the next. A hand-over lasts from right before the release until the next "
+        "waiter has it.";
     s.reading =
         "Whether a line rises with the number of waiters: then every hand-over costs more, the "
         "more wait.";
@@ -21,7 +22,7 @@ section handover_section() {
          .title = "Passing {} on",
          .caption =
              "Median time from right before a release until the next waiter has it. A cross: "
-             "tried with so many, and failed.",
+             "failed with this number of waiters.",
          .y_title = "hand-over, median",
          .unit = plot_unit::seconds,
          .key = "handover_us.p50",
@@ -29,14 +30,14 @@ section handover_section() {
          .workload = "handover"},
         {.name = "bytes",
          .title = "Network bytes for each hand-over of {}",
-         .caption = "What clients and server send each other while it is passed on once.",
+         .caption = "What clients and server send each other for one hand-over.",
          .y_title = "bytes per hand-over",
          .unit = plot_unit::bytes,
          .key = "bytes_per_handover",
          .workload = "handover"},
         {.name = "requests",
          .title = "Requests for each hand-over of {}",
-         .caption = "Requests of all clients while it is passed on once.",
+         .caption = "Requests of all clients for one hand-over.",
          .y_title = "requests per hand-over",
          .key = "requests_per_handover",
          .workload = "handover"},
@@ -89,9 +90,9 @@ section join_section() {
     section s;
     s.workload = "join";
     s.heading = "Joining a long queue";
-    s.question = "What does one more waiter cost where thousands wait already?";
+    s.question = "What does one more waiter cost if thousands already wait?";
     s.method =
-        "One waiter joins; the time is from its call until it waits and nothing is on its way.";
+        "One waiter joins; the time is from its call until it waits and no request is in flight.";
     s.reading = "Bytes: a recipe that lists the queue receives all the names in it.";
     return s;
 }

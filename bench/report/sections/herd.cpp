@@ -17,13 +17,15 @@ std::string beyond_idle_text(double microseconds) {
 section herd_section() {
     section s;
     s.workload = "herd";
-    s.heading = "What one release stirs up";
-    s.question = "Who wakes up for nothing, and what does a client notice that wants no lock?";
+    s.heading = "What one release causes";
+    s.question =
+        "Which clients wake up needlessly, and how is a client affected that does not use "
+        "the lock?";
     s.method =
-        "Waiters have a session each; the lock is released ten times a second, or as often as it "
-        "can be where that takes longer, and who has released it queues again. Another client "
-        "reads one znode 200 times a second at fixed "
-        "times, and a read counts from when it was due.";
+        "Waiters have a session each; the lock is released ten times a second, or as often as "
+        "possible if that takes longer, and the former owner queues again. Another client reads "
+        "one znode 200 times a second at fixed times, and the latency of a read is measured from "
+        "when it was due.";
     s.reading =
         "A herd lock wakes all waiters for each release: its lines rise with their number, and "
         "the neighbour waits longer than before any release (dashed).";
@@ -49,12 +51,11 @@ section herd_section() {
         {"without releases", "neighbour_at_observer_idle_us.p99", microseconds_text}};
     s.lines = {
         {.name = "neighbour",
-         .title = "What another client notices of {}",
+         .title = "Another client's reads during releases of {}",
          .caption =
-             "Reads of a client that has nothing to do with it, 200 a second at fixed times, "
-             "while it is released ten times a second at most: how long 99 of 100 take at most. "
-             "Dashed: "
-             "while all wait and nothing is released; the median of all recipes.",
+             "Reads of a client that does not use it, 200 a second at fixed times, while it is "
+             "released ten times a second at most: how long 99 of 100 take at most. Dashed: while "
+             "all wait and nothing is released; the median of all recipes.",
          .y_title = "a read, 99th percentile",
          .unit = plot_unit::seconds,
          .key = "neighbour_us.p99",
@@ -62,16 +63,16 @@ section herd_section() {
          .workload = "herd",
          .fixed = {{.key = "neighbour_idle_us.p99", .title = "no release"}}},
         {.name = "herd-notifications",
-         .title = "What one release of {} stirs up: notifications",
+         .title = "What one release of {} causes: notifications",
          .caption =
-             "Watch events that the server sends until all is quiet again; one for each session "
-             "and node at the most.",
+             "Watch events that the server sends until all clients are idle again; at most one for "
+             "each session and node.",
          .y_title = "notifications per release",
          .key = "notifications_per_handover",
          .workload = "herd"},
         {.name = "herd-requests",
-         .title = "What one release of {} stirs up: requests",
-         .caption = "Requests of all clients until all is quiet again.",
+         .title = "What one release of {} causes: requests",
+         .caption = "Requests of all clients until all are idle again.",
          .y_title = "requests per release",
          .key = "requests_per_handover",
          .workload = "herd"},

@@ -9,12 +9,12 @@ section load_section() {
     section s;
     s.workload = "load";
     s.heading = "Under load";
-    s.question = "What becomes of a lock while others use the servers?";
+    s.question = "How does a lock behave while other clients use the servers?";
     s.method =
-        "The capacity is measured first: sets by the bare C client, many on their way at a time. "
-        "Then one client sends a part of that at fixed times, while a lock is passed on a hundred "
-        "times a second, another one that nobody else wants is acquired as often, and a node is "
-        "set as often by the bare C client. All count from when they were due.";
+        "The capacity is measured first: sets by the bare C client, many in flight at a time. Then "
+        "one client sends a part of that at fixed times, while a lock is handed over a hundred "
+        "times a second, an uncontended lock is acquired as often, and a node is set as often by "
+        "the bare C client. All latencies are measured from when the operations were due.";
     s.reading =
         "At which load a lock gets slower, and whether it does so before a bare set. The dashed "
         "lines (p99) show what one of a hundred waits for; a short run says little of them.";

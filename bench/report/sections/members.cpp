@@ -29,7 +29,7 @@ section barrier_section() {
     s.question = "How long does it take until all members are inside, and out again?";
     s.method =
         "Coroutines enter at the same time, then leave. The floor is as many bare creates or "
-        "deletes by the C client, all on their way at once.";
+        "deletes by the C client, all in flight at once.";
     s.reading = "The ratio to the floor, and requests for each member, which should not grow.";
     s.columns = {{"members", "waiters", count_text},
                  {"sessions", "sessions", count_text},
@@ -70,10 +70,10 @@ section paper_section() {
     s.heading = "The barriers of ZooKeeper's paper";
     s.question =
         "Section 5.3 of \"ZooKeeper: Wait-free coordination for Internet-scale systems\" (USENIX "
-        "ATC 2010), played again: how long do clients need for many double barriers?";
+        "ATC 2010), repeated: how long do clients need for many double barriers?";
     s.method =
         "Each client, with a session of its own, enters all barriers one after the other, then "
-        "leaves them. The time is that of a client on average. The paper's machines were others.";
+        "leaves them. The time is the average of the clients. The paper's machines were different.";
     s.reading =
         "Compare the two that ran here, and requests for each operation; the paper's times show "
         "how it grows.";
@@ -108,8 +108,8 @@ section two_phase_commit_section() {
         "A coordinator begins, sites (a session each) join, vote, learn the outcome and finish. "
         "Messages are the requests and notifications of all sessions.";
     s.reading =
-        "Where every site watches every vote, messages grow with the square of the sites; where "
-        "the coordinator does, in proportion.";
+        "If every site watches every vote, messages grow with the square of the sites; if only the "
+        "coordinator does, linearly.";
     s.labels = {"form"};
     s.columns = {{"sites", "sites", count_text},
                  {"messages", "messages", count_text},
@@ -138,8 +138,8 @@ section cache_section() {
         "One session sets a node, and waits until a cache on another session gives the state with "
         "the new data. The floor is an event alone; a cache then reads the node as well.";
     s.reading =
-        "About two round trips, whatever the number of nodes; and for how long the event loop "
-        "was kept from other work.";
+        "About two round trips, whatever the number of nodes; and for how long the event loop was "
+        "blocked.";
     s.columns = {{"nodes", "nodes", count_text},
                  {"write to new state p50", "latency_us.p50", microseconds_text},
                  {"p99", "latency_us.p99", microseconds_text},

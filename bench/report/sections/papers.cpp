@@ -7,16 +7,16 @@ namespace corozk::bench {
 section paper_recipes_section() {
     section s;
     s.workload = "paper_recipes";
-    s.heading = "Recipes as clients become more";
+    s.heading = "Recipes with increasing numbers of clients";
     s.question =
-        "The recipes of \"Extensible Distributed Coordination\" (EuroSys 2015): what becomes of "
-        "a counter, a queue, a barrier and an election the more clients use them?";
+        "The recipes of \"Extensible Distributed Coordination\" (EuroSys 2015): how do a counter, "
+        "a queue, a barrier and an election behave as more clients use them?";
     s.method =
         "Clients, with a session each, add 1, put an item and take one, enter and leave a double "
         "barrier, or lead, resign and stand again, one operation after the other.";
     s.reading =
         "How a figure grows, in relation to that of the fewest clients. The paper's abstract says "
-        "that an extension of the server makes a queue 17 times as quick; its other figures were "
+        "that an extension of the server makes a queue 17 times as fast; its other figures were "
         "not checked.";
     s.labels = {"experiment", "operation"};
     s.columns = {{"clients", "waiters", count_text},
@@ -55,7 +55,7 @@ section paper_recipes_section() {
 section paper_herd_section() {
     section s;
     s.workload = "paper_herd";
-    s.heading = "Requests as clients become more";
+    s.heading = "Requests with increasing numbers of clients";
     s.question =
         "\"Addressing the ZooKeeper Synchronization Inefficiency\" (ICDCN 2013) is about what a "
         "queue and a barrier cost that are made of notifications: how many requests does an "
@@ -77,7 +77,7 @@ section paper_herd_section() {
                  {"taken after p50", "taken_us.p50", microseconds_text}};
     s.lines = {{.name = "paper-herd",
                 .title = "Requests for each operation: {}",
-                .caption = "Of all clients, until all is quiet.",
+                .caption = "Of all clients, until all are idle.",
                 .y_title = "requests",
                 .key = "requests_per_operation",
                 .workload = "paper_herd",
@@ -94,7 +94,7 @@ section paper_locks_section() {
         "After \"Evaluation of Key-Value Stores for Distributed Locking Purposes\" (Grzesik and "
         "Mrozek, 2019): how long do clients wait for a lock?";
     s.method =
-        "Clients, with a session each, acquire the lock, release it at once and want it again.";
+        "Clients, with a session each, acquire the lock, release it at once and request it again.";
     s.reading =
         "Times grow with the clients, as all wait for the others. The paper's figures were not "
         "checked.";

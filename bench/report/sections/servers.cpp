@@ -16,13 +16,13 @@ std::string share_text(double share) {
 section sizing_section() {
     section s;
     s.workload = "sizing";
-    s.heading = "What your servers can take";
+    s.heading = "What your servers can carry";
     s.question = "How many waiters and hand-overs do these servers carry?";
     s.method =
         "What writes, reads, events and listings cost a server is measured; load and hand-overs "
         "are computed from that, not measured.";
     s.reading =
-        "A load near 100 % is the limit: from there on, turns per second fall as waiters join.";
+        "A load near 100 % is the limit: from there on, cycles per second fall as waiters join.";
     s.columns = {{"waiters", "waiters", count_text},
                  {"locks", "locks", count_text},
                  {"servers", "servers", count_text},
@@ -35,7 +35,7 @@ section sizing_section() {
                  {"an event", "event_us", microseconds_text}};
     s.lines = {{.name = "sizing-load",
                 .title = "Predicted load of a server by {}",
-                .caption = "The part of its time that a server works.",
+                .caption = "The fraction of the time that a server works.",
                 .y_title = "load of a server",
                 .unit = plot_unit::percent,
                 .key = "predicted_load",
@@ -58,11 +58,11 @@ section floor_section() {
     section s;
     s.workload = "floor";
     s.heading = "The floor";
-    s.question = "What do the server and the C client need by themselves?";
+    s.question = "What do the server and the C client need without corozk?";
     s.method =
-        "Single requests in a bare loop around ZooKeeper's C client, and the same through "
-        "corozk's client; then a turn passed around a ring of sessions, step by step nearer to "
-        "what a lock does.";
+        "Single requests in a bare loop around ZooKeeper's C client, and the same through corozk's "
+        "client; then a token passed around a ring of sessions, step by step closer to what a lock "
+        "does.";
     s.reading = "Nothing that needs these requests can be faster.";
     s.labels = {"operation"};
     s.columns = {{"sessions", "sessions", count_text},
@@ -87,11 +87,11 @@ section network_section() {
     s.heading = "TCP and TLS";
     s.question = "What do TCP and TLS cost?";
     s.method =
-        "The bare C client, corozk over TCP and corozk over TLS take turns on one server. At last "
-        "a client connects by TLS to a server that takes the connection and says nothing.";
+        "The bare C client, corozk over TCP and corozk over TLS take turns on one server. Finally "
+        "a client connects by TLS to a server that accepts the connection and sends nothing.";
     s.reading =
         "CPU time of a request, memory of a session; and in the last row for how long the event "
-        "loop was kept from other work, beside an idle one.";
+        "loop was blocked, compared with an idle one.";
     s.labels = {"transport", "server"};
     s.columns = {{"create + delete p50", "create_delete_us.p50", microseconds_text},
                  {"client CPU each", "client_cpu_us_per_request", microseconds_text},
@@ -100,7 +100,7 @@ section network_section() {
                  {"connect p50", "connect_us.p50", microseconds_text},
                  {"p95", "connect_us.p95", microseconds_text},
                  {"memory of a session", "memory_per_session_bytes", bytes_text},
-                 {"longest turn, ms", "max_stall_ms", figure_text},
+                 {"longest iteration, ms", "max_stall_ms", figure_text},
                  {"when idle, ms", "noise_ms", figure_text}};
     return s;
 }
@@ -109,13 +109,13 @@ section stall_section() {
     section s;
     s.workload = "stall";
     s.heading = "Stalls of the event loop";
-    s.question = "For how long does the library keep the event loop from other work?";
+    s.question = "For how long does the library block the event loop?";
     s.method =
-        "A watchdog posts itself to the event loop again and again and notes the gaps, while "
-        "servers are stopped, killed and restarted, sessions expire and clients close.";
+        "A watchdog posts itself to the event loop repeatedly and records the gaps, while servers "
+        "are stopped, killed and restarted, sessions expire and clients close.";
     s.reading =
-        "The longest stall leaves out the time in which the machine had no core free for the "
-        "thread; the gap by the clock does not. The row of nothing is the machine's noise.";
+        "The longest stall excludes the time in which the machine had no core free for the thread; "
+        "the gap by the clock does not. The row 'nothing' is the machine's noise.";
     s.labels = {"case"};
     s.columns = {{"watches", "watches", count_text},
                  {"longest stall, ms", "max_stall_ms", figure_text},

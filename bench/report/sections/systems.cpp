@@ -55,16 +55,15 @@ std::string an_outage(const object&) {
 section systems_section() {
     section s;
     s.workload = "systems";
-    s.heading = "Beside other systems";
-    s.question = "What do locks and elections of ZooKeeper, etcd and Redis cost beside each other?";
+    s.heading = "Compared with other systems";
+    s.question = "How do locks and elections of ZooKeeper, etcd and Redis compare?";
     s.method =
-        "All on the same machine, in turns; every waiter is a client with a session and "
-        "connections of its own. Then holders are killed, and the time is until the next one has "
-        "it.";
+        "All on the same machine, in turn; every waiter is a client with a session and connections "
+        "of its own. Then holders are killed, and the time is until the next one has it.";
     s.reading =
-        "A system that writes quicker can promise less: Redis's lock knows no order and no "
-        "fencing token. Compare hand-overs with a write of the same system. Times after a kill "
-        "are those of session timeouts.";
+        "A system that writes faster may guarantee less: Redis's lock has no order and no fencing "
+        "token. Compare hand-overs with a write of the same system. Times after a kill are those "
+        "of session timeouts.";
     s.labels = {"recipe", "phase"};
     s.columns = {{"waiters", "waiters", count_text},
                  {"servers", "servers", count_text},
@@ -104,22 +103,20 @@ section safety_section() {
     s.heading = "What a guard is for";
     s.question = "Which updates are lost when holders of a lock are stopped?";
     s.method =
-        "Processes read a set under a lock and write it back with one element more. A fault "
-        "befalls "
-        "some. Pause: they are stopped between their last look at the lock and the write, until "
-        "another one has written. Partition: for as long they are cut off from the servers, but "
-        "not from a file, and run on; they look at the lock afterwards, or have looked before. "
-        "Clock: it jumps by five hours while they hold the lock, the wall clock alone or the "
-        "monotonic one with it. Guards: none; valid asks the client before each write; token has "
-        "the store "
-        "check a fencing token; commit, check, transaction and script write only if the lock "
-        "is still held, in one request.";
+        "Processes read a set under a lock and write it back with one more element. A fault "
+        "befalls some. Pause: they are stopped between their last check of the lock and the write, "
+        "until another process has written. Partition: for as long they are cut off from the "
+        "servers, but not from the file, and keep running; they check the lock afterwards, or have "
+        "checked it before. Clock: it jumps by five hours while they hold the lock, the wall clock "
+        "alone or the monotonic one with it. Guards: none; valid asks the client before each "
+        "write; token has the store check a fencing token; commit, check, transaction and script "
+        "write only if the lock is still held, in one request.";
     s.reading =
         "Lost: elements whose write was acknowledged and which are missing at the end. No lock "
-        "prevents overlaps; a guard that the store checks refuses the late write. With the guard "
-        "'none' losses are intended: they show what the others are for, as do those of a client "
-        "that is asked before a pause. Told: when the lock said that it was lost, before or after "
-        "it was granted to another one.";
+        "prevents overlaps; a guard that the store checks rejects the late write. With the guard "
+        "'none' losses are intended: they show why the others are needed, as do those of a client "
+        "that is asked before a pause. Told: when the lock reported its loss, before or after it "
+        "was granted to another process.";
     s.labels = {};
     s.columns = {{"fault", "fault", nullptr},
                  {"data in a", "store", nullptr},

@@ -40,8 +40,8 @@ section queue_section() {
     s.method =
         "Each row sends its items through a fresh queue and checks that each came out once. The "
         "floor is what the bare C client reaches with as many creates or deletes in the same "
-        "minute, many on their way at a time.";
-    s.reading = "Several items in one request can be quicker than the floor.";
+        "minute, many in flight at a time.";
+    s.reading = "Several items in one request can be faster than the floor.";
     s.columns = {{"at a time", "waiters", count_text},
                  {"sessions", "sessions", count_text},
                  {"items/s", "ops_per_s", count_text},
@@ -66,10 +66,10 @@ section counter_section() {
     s.heading = "Adding to one counter";
     s.question = "How many additions per second does one counter take?";
     s.method =
-        "Each client adds 1 again and again and waits for each result; the sum is checked. Those "
-        "of one session are one object, which combines what is asked for at the same time. The "
-        "floor is one conditional set after the other by the bare C client.";
-    s.reading = "Clients in sessions of their own are in each other's way.";
+        "Each client adds 1 repeatedly and waits for each result; the sum is checked. Clients of "
+        "one session share one object, which combines concurrent additions. The floor is one "
+        "conditional set after the other by the bare C client.";
+    s.reading = "Clients in sessions of their own conflict.";
     s.columns = {{"clients", "waiters", count_text},
                  {"sessions", "sessions", count_text},
                  {"additions/s", "ops_per_s", count_text},
@@ -93,7 +93,7 @@ section counter_section() {
 section uncontended_section() {
     section s;
     s.workload = "uncontended";
-    s.heading = "A lock that nobody else wants";
+    s.heading = "Uncontended lock";
     s.question = "What does a lock cost beyond a bare create and delete?";
     s.method = "All take turns in small blocks, on the same server with the same noise.";
     s.reading = "The ratio: with one round trip for each of the two, it would be 1.";
@@ -114,11 +114,11 @@ section ops_section() {
     s.heading = "Single requests";
     s.question = "What does the library add to a request of the C client?";
     s.method =
-        "Requests one after the other, then many on their way at a time; the CPU time is that of "
-        "the client process.";
+        "Requests one after the other, then many in flight at a time; the CPU time is that of the "
+        "client process.";
     s.reading = "The ratio to the bare C client, of times and then of rates.";
     s.labels = {"operation"};
-    s.columns = {{"on their way", "in_flight", count_text},
+    s.columns = {{"in flight", "in_flight", count_text},
                  {"p50", "latency_us.p50", microseconds_text},
                  {"p99", "latency_us.p99", microseconds_text},
                  {"per second", "ops_per_s", count_text},

@@ -9,15 +9,15 @@ section watch_section() {
     section s;
     s.workload = "watch";
     s.heading = "Herds in an ensemble in use";
-    s.question = "Which nodes do many sessions watch, and who wakes up for nothing?";
+    s.question = "Which nodes do many sessions watch, and which of these wake up needlessly?";
     s.method =
-        "Each server was asked now and then for its counters, connections and watches, and the "
-        "answers were compared with those before. A row has the medians of the looks at which it "
-        "was found.";
+        "Each server was queried at intervals for its counters, connections and watches, and the "
+        "answers were compared with the previous ones. A row has the medians of the samples in "
+        "which it was found.";
     s.reading =
-        "A herd: all its sessions are woken at each turn, and few proceed. Broadcast: they had a "
+        "A herd: all its sessions are woken at each change, and few proceed. Broadcast: they had a "
         "reason to wake. Crowd: many watch, and nothing has happened yet. Burst: an event that "
-        "fired many watches of a node that is not known. Listing: large responses.";
+        "fired many watches of an unknown node. Listing: large responses.";
     s.labels = {"finding"};
     s.columns = {{"path", "path", nullptr},
                  {"event", "event", nullptr},
