@@ -125,7 +125,7 @@ boost::asio::awaitable<void> measure_listings(job& j,
             j.on.shown().update("measuring listings", i, listing_samples);
             bare.add(loop->listings(one.folder, 1));
             auto began = clock::now();
-            auto children = co_await clients.front().children(one.folder);
+            auto children = co_await clients.front().get_children(one.folder);
             mine.add(to_microseconds(clock::now() - began));
             if (children.names.size() != one.names)
                 throw std::logic_error("a listing is not complete");

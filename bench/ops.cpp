@@ -34,7 +34,7 @@ boost::asio::awaitable<void> get_one(client& c, const std::string& folder, std::
     co_await c.get(node(folder, n));
 }
 boost::asio::awaitable<void> list_one(client& c, const std::string& folder, std::size_t n) {
-    co_await c.children(node(folder, n));
+    co_await c.get_children(node(folder, n));
 }
 boost::asio::awaitable<void> delete_one(client& c, const std::string& folder, std::size_t n) {
     co_await c.erase(node(folder, n));

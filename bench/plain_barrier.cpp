@@ -30,7 +30,7 @@ boost::asio::awaitable<void> plain_barrier::enter() {
     co_await client_->create(path_ + '/' + name_, std::string(), mine);
     if (seen.stat)
         co_return;
-    auto children = co_await client_->children(path_);
+    auto children = co_await client_->get_children(path_);
     if (members_of(std::move(children)).size() < size_) {
         co_await seen.changed.next();
         co_return;
@@ -43,7 +43,7 @@ boost::asio::awaitable<void> plain_barrier::enter() {
 
 boost::asio::awaitable<void> plain_barrier::leave() {
     for (bool there = true;;) {
-        auto children = co_await client_->children(path_);
+        auto children = co_await client_->get_children(path_);
         auto members = members_of(std::move(children));
         if (members.empty())
             co_return;

@@ -55,7 +55,7 @@ boost::asio::awaitable<plain_grant> textbook_lock::acquire(std::size_t) {
     for (;;) {
         std::string before;
         {
-            auto children = co_await client_->children(path_);
+            auto children = co_await client_->get_children(path_);
             before = predecessor(children, node.path);
         }
         if (before.empty())
@@ -74,7 +74,7 @@ boost::asio::awaitable<plain_grant> herd_election::acquire(std::size_t) {
     for (;;) {
         std::string leader;
         {
-            auto children = co_await client_->children(path_);
+            auto children = co_await client_->get_children(path_);
             leader = first_before(children, node.path);
         }
         if (leader.empty())

@@ -88,7 +88,7 @@ public:
             co_await workers.finish(std::string("queue: ") + task_.name(), done_, items_);
         figures.add_to(r, static_cast<double>(items_));
         r.add("ops_per_s", static_cast<double>(items_) / seconds);
-        auto left = static_cast<std::size_t>(co_await queues_.front().size());
+        auto left = static_cast<std::size_t>(co_await queues_.front().count_items());
         if (done_ != items_ || left != (puts ? items_ : 0)) {
             throw std::logic_error(fmt::format("of {} items {} are left", items_, left));
         }

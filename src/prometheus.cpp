@@ -22,9 +22,9 @@ using counters = client_counters;
 
 constexpr figure figures[] = {
     {"corozk_requests_total", "Requests handed to the connection.", &counters::requests},
-    {"corozk_answers_total", "Requests answered by a server, errors included.", &counters::answers},
+    {"corozk_responses_total", "Responses received, including errors.", &counters::responses},
     {"corozk_connection_losses_total",
-     "Requests whose answer never came.",
+     "Requests without a response, except heartbeats.",
      &counters::connection_losses},
     {"corozk_notifications_total", "Watch events.", &counters::notifications},
     {"corozk_listings_total", "Requests for a node's children.", &counters::listings},

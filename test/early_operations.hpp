@@ -88,7 +88,7 @@ public:
             instance, limit, answered("service_discovery.register_instance_for"));
         auto& provider = made<service_provider>("sd", "web");
         provider.choose_for(limit, answered("service_provider.choose_for"));
-        provider.endpoints_for(limit, answered("service_provider.endpoints_for"));
+        provider.get_endpoints_for(limit, answered("service_provider.get_endpoints_for"));
         made<commit_site>("tx", "a").join_for(limit, answered("commit_site.join_for"));
         q.put_for("x", limit, answered("queue.put_for"));
         q.take_for(limit, answered("queue.take_for"));
@@ -109,7 +109,7 @@ public:
         services.register_instance_until(
             second_instance, deadline, answered("service_discovery.register_instance_until"));
         provider.choose_until(deadline, answered("service_provider.choose_until"));
-        provider.endpoints_until(deadline, answered("service_provider.endpoints_until"));
+        provider.get_endpoints_until(deadline, answered("service_provider.get_endpoints_until"));
         made<commit_site>("tx", "b").join_until(deadline, answered("commit_site.join_until"));
     }
 
@@ -147,7 +147,7 @@ private:
     void ask_client() {
         zk_.exists("/", answered("exists"));
         zk_.get("/", answered("get"));
-        zk_.children("/", answered("children"));
+        zk_.get_children("/", answered("get_children"));
         zk_.sync("/", answered("sync"));
         zk_.ensure_path(at("made"), create_options(), answered("ensure_path"));
         zk_.create(path_ + "-created", "x", create_options(), answered("create"));
@@ -163,21 +163,21 @@ private:
     void ask_owners() {
         auto& l = made<lock>("l");
         l.acquire(answered("lock.acquire"));
-        l.contenders(answered("lock.contenders"));
+        l.list_contenders(answered("lock.list_contenders"));
         made<shared_lock>("sr").acquire_read(answered("shared_lock.acquire_read"));
         made<shared_lock>("sw").acquire_write(answered("shared_lock.acquire_write"));
         auto& s = made<semaphore>("sem", 1);
         s.acquire(1, answered("semaphore.acquire"));
-        s.available(answered("semaphore.available"));
+        s.count_available(answered("semaphore.count_available"));
         made<priority_lock>("p").acquire(1, answered("priority_lock.acquire"));
         auto& e = made<election>("e");
         e.campaign(answered("election.campaign"));
-        e.leader(answered("election.leader"));
+        e.get_leader(answered("election.get_leader"));
         both_locks().acquire(answered("multi_lock.acquire"));
         auto& latch = made<leader_latch>("latch");
         latch.start();
         latch.wait_leadership(answered("leader_latch.wait_leadership"));
-        made<contention_inspector>("l").contenders(answered("contention_inspector.contenders"));
+        made<contention_inspector>("l").list_contenders(answered("contention_inspector.list_contenders"));
     }
 
     void ask_queues() {
@@ -186,7 +186,7 @@ private:
         q.consume(answered("queue.consume"));
         q.put("x", answered("queue.put"));
         q.put_many({"x", "y"}, answered("queue.put_many"));
-        q.size(answered("queue.size"));
+        q.count_items(answered("queue.count_items"));
         made<priority_queue>("pq").put("x", 1, answered("priority_queue.put"));
         made<delay_queue>("dq").put("x", std::chrono::seconds(0), answered("delay_queue.put"));
         auto& c = made<counter>("c");
@@ -198,7 +198,7 @@ private:
 
     void ask_meetings() {
         auto& gate = made<barrier>("b");
-        gate.is_set(answered("barrier.is_set"));
+        gate.check(answered("barrier.check"));
         gate.wait(answered("barrier.wait"));
         made<barrier>("bs").set(answered("barrier.set"));
         made<double_barrier>("d", 1u).enter(answered("double_barrier.enter"));
@@ -207,7 +207,7 @@ private:
         made<persistent_node>("k").keep("x", answered("persistent_node.keep"));
         auto& group = made<membership>("m");
         group.join("me", "", answered("membership.join"));
-        group.members(answered("membership.members"));
+        group.list_members(answered("membership.list_members"));
         group.next_change(answered("membership.next_change"));
         auto& shards = made<partitioner>("sh", std::vector<std::string>{"x"});
         shards.join("me", answered("partitioner.join"));
@@ -228,11 +228,11 @@ private:
         lasting.type = service_type::permanent;
         services.register_instance(lasting, answered("register a permanent instance"));
         services.resolve("web", answered("service_discovery.resolve"));
-        services.names(answered("service_discovery.names"));
+        services.list_names(answered("service_discovery.list_names"));
         made<service_cache>("sd", "web").next(0, answered("service_cache.next"));
         auto& provider = made<service_provider>("sd", "web");
         provider.choose(answered("service_provider.choose"));
-        provider.endpoints(answered("service_provider.endpoints"));
+        provider.get_endpoints(answered("service_provider.get_endpoints"));
     }
 
     void ask_commit() {

@@ -57,12 +57,12 @@ private:
         auto& l = made<lock>(objects_);
         l.acquire(answered("lock.acquire"));
         l.try_acquire(answered("lock.try_acquire"));
-        l.contenders(answered("lock.contenders"));
+        l.list_contenders(answered("lock.list_contenders"));
         l.break_contender(path_ + "/x", answered("lock.break_contender"));
         auto& s = made<semaphore>(objects_, 2);
         s.acquire(1, answered("semaphore.acquire"));
-        s.available(answered("semaphore.available"));
-        s.holders(answered("semaphore.holders"));
+        s.count_available(answered("semaphore.count_available"));
+        s.list_holders(answered("semaphore.list_holders"));
         s.set_limit(3, answered("semaphore.set_limit"));
         auto& shared = made<shared_lock>(objects_);
         shared.acquire_read(answered("shared_lock.acquire_read"));
@@ -72,10 +72,10 @@ private:
         urgent.acquire_read(1, answered("priority_lock.acquire_read"));
         auto& campaign = made<election>(objects_);
         campaign.campaign(answered("election.campaign"));
-        campaign.leader(answered("election.leader"));
+        campaign.get_leader(answered("election.get_leader"));
         campaign.next_leader(election_leader(), answered("election.next_leader"));
         auto& line = made<contention_inspector>(objects_);
-        line.contenders(answered("contention_inspector.contenders"));
+        line.list_contenders(answered("contention_inspector.list_contenders"));
         line.request_release(path_ + "/x", answered("contention_inspector.request_release"));
     }
 
@@ -91,7 +91,7 @@ private:
         q.peek(answered("queue.peek"));
         q.consume(answered("queue.consume"));
         q.try_consume(answered("queue.try_consume"));
-        q.size(answered("queue.size"));
+        q.count_items(answered("queue.count_items"));
         auto& ordered = made<priority_queue>(objects_);
         ordered.put("x", 1, answered("priority_queue.put"));
         ordered.take(answered("priority_queue.take"));
@@ -110,7 +110,7 @@ private:
         auto& gate = made<barrier>(objects_);
         gate.set(answered("barrier.set"));
         gate.remove(answered("barrier.remove"));
-        gate.is_set(answered("barrier.is_set"));
+        gate.check(answered("barrier.check"));
         gate.wait(answered("barrier.wait"));
         auto& room = made<double_barrier>(objects_, 2u);
         room.enter(answered("double_barrier.enter"));
@@ -119,7 +119,7 @@ private:
         group.join("me", "", answered("membership.join"));
         group.set_data("", answered("membership.set_data"));
         group.leave(answered("membership.leave"));
-        group.members(answered("membership.members"));
+        group.list_members(answered("membership.list_members"));
         group.next_change(answered("membership.next_change"));
         auto& shards = made<partitioner>(objects_, std::vector<std::string>{"x"});
         shards.join("me", answered("partitioner.join"));
@@ -177,12 +177,12 @@ private:
         services.update(instance, answered("service_discovery.update"));
         services.unregister(instance, answered("service_discovery.unregister"));
         services.resolve("web", answered("service_discovery.resolve"));
-        services.names(answered("service_discovery.names"));
+        services.list_names(answered("service_discovery.list_names"));
         made<service_cache>(objects_, "web").next(0, answered("service_cache.next"));
         auto& provider = made<service_provider>(objects_, "web");
         provider.choose(answered("service_provider.choose"));
         provider.try_choose(answered("service_provider.try_choose"));
-        provider.endpoints(answered("service_provider.endpoints"));
+        provider.get_endpoints(answered("service_provider.get_endpoints"));
     }
 
     client& zk_;

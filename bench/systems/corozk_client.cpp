@@ -52,7 +52,7 @@ public:
     asio::awaitable<void> hold() override { co_await held_.wait_lost(); }
 
     asio::awaitable<std::size_t> contenders() override {
-        auto found = co_await client_->children(wish_.name);
+        auto found = co_await client_->get_children(wish_.name);
         co_return found.names.size();
     }
 

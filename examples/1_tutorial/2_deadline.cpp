@@ -26,7 +26,7 @@ asio::awaitable<void> work(std::string hosts) {
         std::cout << "gave up: " << ec.message() << '\n';
 
     // Who holds the lock?
-    for (const auto& contender : co_await lock.contenders()) {
+    for (const auto& contender : co_await lock.list_contenders()) {
         std::cout << contender.path << (contender.holds ? " holds" : " waits") << '\n';
     }
 

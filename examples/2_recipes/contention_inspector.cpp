@@ -19,9 +19,9 @@ awaitable<void> wait_for_lock(corozk::client& zk, std::string path) {
 
 awaitable<void> look(corozk::client& zk, std::string path) {
     corozk::contention_inspector line(zk, path);
-    std::vector<corozk::contender_info> all = co_await line.contenders();
+    std::vector<corozk::contender_info> all = co_await line.list_contenders();
     while (all.size() < 2)
-        all = co_await line.contenders();
+        all = co_await line.list_contenders();
     for (const corozk::contender_info& one : all)
         std::cout << (one.holds ? "holds: " : "waits: ") << one.data << '\n';
     co_await line.break_contender(all.front().path);

@@ -50,7 +50,7 @@ awaitable<void> look_after(corozk::client& zk) {
     }
     const corozk::wait_edge& victim = graph.deadlocks.front().front();
     corozk::lock broken(zk, victim.path);
-    co_await broken.break_lock(victim.waiter.path);
+    co_await broken.break_contender(victim.waiter.path);
 }
 
 awaitable<void> work(std::string hosts) {

@@ -31,7 +31,7 @@ awaitable<void> candidate(corozk::client& zk, std::string name) {
 
 awaitable<void> watch(corozk::client& zk) {
     corozk::election election(zk, folder);
-    corozk::election_leader leader = co_await election.leader();
+    corozk::election_leader leader = co_await election.get_leader();
     for (;;) {
         std::string what = leader ? leader.identity : "nobody";
         std::cout << "  seen: " << what << (leader.acknowledged ? ", acknowledged\n" : "\n");

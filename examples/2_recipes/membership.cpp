@@ -45,7 +45,7 @@ awaitable<void> work(std::string hosts) {
         joined = !change.joined.empty();
     }
 
-    auto members = co_await observer.members();
+    auto members = co_await observer.list_members();
     std::cout << members.size() << " member(s)\n";
 
     co_await there.close();  // its members leave with it

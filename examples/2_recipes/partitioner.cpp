@@ -19,7 +19,7 @@ const std::vector<std::string> shards{"0", "1", "2", "3"};
 
 corozk::partitioner_options soon() {
     corozk::partitioner_options options;
-    options.settle_time = std::chrono::milliseconds(50);  // for an example that ends soon
+    options.settle = std::chrono::milliseconds(50);  // for an example that ends soon
     return options;
 }
 

@@ -33,7 +33,7 @@ awaitable<void> urgent_job(corozk::client& zk) {
     options.ask_holder_to_release = true;
     corozk::priority_lock machine(zk, folder, options);
     for (bool busy = false; !busy;) {
-        auto line = co_await machine.contenders();
+        auto line = co_await machine.list_contenders();
         busy = !line.empty() && line.front().holds;
     }
     auto body = [](corozk::ownership&) -> awaitable<void> {

@@ -42,7 +42,7 @@ asio::awaitable<void> run(std::string hosts) {
         if (e.code() != corozk::errc::deadline_exceeded)
             throw;
     }
-    std::size_t left = co_await jobs.size();
+    std::size_t left = co_await jobs.count_items();
     std::cout << left << " jobs left\n";
 
     // Items that may be lost with their consumer can simply be taken.

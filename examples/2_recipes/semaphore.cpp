@@ -34,7 +34,7 @@ awaitable<void> work(std::string hosts) {
               transfer(zk, "small 2", 1) && transfer(zk, "big 2", 2) && transfer(zk, "small 3", 1));
 
     corozk::semaphore slots(zk, "/corozk-example/transfers", 3);
-    std::cout << co_await slots.available() << " permits are free\n";
+    std::cout << co_await slots.count_available() << " permits are free\n";
     co_await zk.close();
 }
 

@@ -26,7 +26,7 @@ awaitable<void> work(std::string hosts) {
     wanted.format = corozk::service_format::server_set;
     wanted.endpoint = "http-admin";
     corozk::service_provider admin(zk, "/twitter/service/web/prod", "job", wanted);
-    corozk::service_endpoints endpoints = co_await admin.endpoints();
+    corozk::service_endpoints endpoints = co_await admin.get_endpoints();
     for (const auto& endpoint : endpoints)
         std::cout << "shard " << *endpoint.instance().shard << ": " << endpoint.host_name() << ':'
                   << endpoint.port() << '\n';

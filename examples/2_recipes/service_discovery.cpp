@@ -42,7 +42,7 @@ awaitable<void> work(std::string hosts) {
         state = co_await web.next(state.revision);
     print(state);
 
-    auto names = co_await services.names();
+    auto names = co_await services.list_names();
     for (const auto& name : names)
         std::cout << "there is a service " << name << '\n';
 

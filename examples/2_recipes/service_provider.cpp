@@ -37,7 +37,7 @@ awaitable<void> serve(tcp::acceptor& acceptor, std::string name) {
 awaitable<std::string> ask(corozk::service_provider& greeters) {
     tcp::socket socket(co_await asio::this_coro::executor);
     // In the order in which they are to be tried, each with its instance.
-    corozk::service_endpoints endpoints = co_await greeters.endpoints();
+    corozk::service_endpoints endpoints = co_await greeters.get_endpoints();
     auto [ec, used] = co_await asio::async_connect(
         socket, endpoints.begin(), endpoints.end(), asio::as_tuple(asio::use_awaitable));
     // Those that were tried in vain are set aside for a while: all of them if `used` is the end.

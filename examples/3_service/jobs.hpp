@@ -23,7 +23,7 @@ public:
     std::uint64_t put_aside() const { return put_aside_; }
 
     awaitable<std::size_t> waiting() {
-        std::size_t count = co_await queue_.size();
+        std::size_t count = co_await queue_.count_items();
         co_return count;
     }
 
@@ -36,7 +36,7 @@ public:
 
     /// Processes jobs, forever.
     awaitable<void> work(health::part& state) {
-        co_await queue_.size();  // fails unless the queue is reachable
+        co_await queue_.count_items();  // fails unless the queue is reachable
         for (;;) {
             state.works();
             corozk::queue_claim claim = co_await queue_.consume();

@@ -21,7 +21,7 @@ public:
 
     /// Campaigns and leads, forever. The body is cancelled when the leadership is lost.
     awaitable<void> lead(health::part& state) {
-        co_await election_.leader();  // fails unless the election is reachable
+        co_await election_.get_leader();  // fails unless the election is reachable
         state.works();
         auto term = [&state](corozk::ownership& held) -> awaitable<void> {
             asio::steady_timer pause(co_await asio::this_coro::executor);

@@ -45,7 +45,7 @@ public:
     awaitable<response> get(std::string target) {
         boost::beast::tcp_stream stream(co_await asio::this_coro::executor);
         stream.expires_after(std::chrono::seconds(5));  // an instance may hang
-        corozk::service_endpoints all = co_await provider_.endpoints();
+        corozk::service_endpoints all = co_await provider_.get_endpoints();
         auto [ec, used] = co_await stream.async_connect(
             all.begin(), all.end(), asio::as_tuple(asio::use_awaitable));
         // Each has one address, and so one endpoint.

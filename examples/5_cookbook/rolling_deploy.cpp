@@ -42,7 +42,7 @@ awaitable<void> deploy(std::string hosts, std::string host, restarts& count) {
     corozk::semaphore turns(zk, "/deploy/web/turns", 2, corozk::semaphore_options(host));
     corozk::barrier halt(zk, "/deploy/web/halt");
     auto update = [&](corozk::ownership&) -> awaitable<void> {
-        bool halted = co_await halt.is_set();
+        bool halted = co_await halt.check();
         if (halted) {
             std::cout << host << " keeps the old version\n";
             co_return;

@@ -18,7 +18,7 @@ const std::vector<std::string> shards{"0", "1", "2", "3", "4", "5"};
 
 corozk::partitioner_options soon() {
     corozk::partitioner_options options;
-    options.settle_time = std::chrono::milliseconds(50);  // for an example that ends soon
+    options.settle = std::chrono::milliseconds(50);  // for an example that ends soon
     return options;
 }
 

@@ -38,7 +38,7 @@ awaitable<void> server(std::string hosts, std::string address) {
 awaitable<void> client(std::string hosts) {
     auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
     corozk::election election(zk, "/rates-leader");
-    auto leader = co_await election.leader();
+    auto leader = co_await election.get_leader();
     for (;;) {
         if (leader && leader.acknowledged)
             std::cout << "  requests go to " << leader.identity << '\n';

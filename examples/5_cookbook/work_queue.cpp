@@ -54,7 +54,7 @@ awaitable<void> work(std::string hosts) {
         co_await jobs.put(image);
 
     std::map<std::string, int> attempts;
-    for (std::size_t left = 3; left > 0; left = co_await jobs.size())
+    for (std::size_t left = 3; left > 0; left = co_await jobs.count_items())
         co_await consume_one(zk, jobs, attempts);
 
     // Dead letters are a queue as well: put them back when the reason is gone.

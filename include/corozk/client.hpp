@@ -447,9 +447,9 @@ public:
      * @completes `void(error_code, node_children)`
      */
     template <class Token = default_token>
-    auto children(std::string path, Token&& token = Token{}) {
-        return initiate<&start_children>(
-            "children", path, std::forward<Token>(token), std::move(path));
+    auto get_children(std::string path, Token&& token = Token{}) {
+        return initiate<&start_get_children>(
+            "get_children", path, std::forward<Token>(token), std::move(path));
     }
 
     /**
@@ -589,9 +589,9 @@ public:
      * @completes `void(error_code, std::vector<std::string>)`
      */
     template <class Token = default_token>
-    auto ephemerals(std::string path, Token&& token = Token{}) {
-        return initiate<&start_ephemerals>(
-            "ephemerals", path, std::forward<Token>(token), std::move(path));
+    auto get_ephemerals(std::string path, Token&& token = Token{}) {
+        return initiate<&start_get_ephemerals>(
+            "get_ephemerals", path, std::forward<Token>(token), std::move(path));
     }
 
     /**
@@ -656,8 +656,8 @@ public:
      * @completes `void(error_code, node_data)`
      */
     template <class Token = default_token>
-    auto config(Token&& token = Token{}) {
-        return initiate<&start_config>("config", std::string(), std::forward<Token>(token));
+    auto get_config(Token&& token = Token{}) {
+        return initiate<&start_get_config>("get_config", std::string(), std::forward<Token>(token));
     }
 
     /**
@@ -756,7 +756,7 @@ private:
                           handler_of<stat>);
     static void start_exists(const impl_ptr&, std::string path, handler_of<std::optional<stat>>);
     static void start_watch_exists(const impl_ptr&, std::string path, handler_of<watched_stat>);
-    static void start_children(const impl_ptr&, std::string path, handler_of<node_children>);
+    static void start_get_children(const impl_ptr&, std::string path, handler_of<node_children>);
     static void start_watch_children(const impl_ptr&, std::string, handler_of<watched_children>);
     static void start_add_watch(const impl_ptr&,
                                 std::string path,
@@ -773,13 +773,13 @@ private:
     static void start_read_all(const impl_ptr&,
                                read_set reads,
                                handler_of<std::vector<read_result>>);
-    static void start_ephemerals(const impl_ptr&,
+    static void start_get_ephemerals(const impl_ptr&,
                                  std::string path,
                                  handler_of<std::vector<std::string>>);
     static void start_count_descendants(const impl_ptr&, std::string path, handler_of<std::size_t>);
     static void start_who_am_i(const impl_ptr&, handler_of<std::vector<identity>>);
     static void start_add_auth(const impl_ptr&, std::string, std::string, handler_of<>);
-    static void start_config(const impl_ptr&, handler_of<node_data>);
+    static void start_get_config(const impl_ptr&, handler_of<node_data>);
     static void start_watch_config(const impl_ptr&, handler_of<watched_data>);
     static void start_reconfigure(const impl_ptr&,
                                   std::string joining,

@@ -17,7 +17,7 @@ struct contender_options {
     contender_options() = default;
     explicit contender_options(std::string identity_) : identity(std::move(identity_)) {}
 
-    /// Stored in the contender's node and shown by `contenders`.
+    /// Stored in the contender's node and shown by `list_contenders`.
     std::string identity;
 
     /// ACL of the contenders' nodes and of missing parents. Empty means open to everyone.

@@ -112,7 +112,7 @@ enum class server_dialect : std::uint8_t {
     /// persistent nodes, the `stat` of a created node has no times (`ctime` and `mtime` are 0), and
     /// watches that are no longer awaited remain at the server until they fire or the connection
     /// ends. Newer operations fail with `zk_errc::unimplemented` without being sent: TTLs,
-    /// `add_watch`, `read_all`, `ephemerals`, `count_descendants`, `who_am_i`, `reconfigure`. The
+    /// `add_watch`, `read_all`, `get_ephemerals`, `count_descendants`, `who_am_i`, `reconfigure`. The
     /// end of the connection counts as the confirmation of `close`.
     zookeeper_3_4,
 };

@@ -357,7 +357,7 @@ void client::start_watch_exists(const impl_ptr& impl,
         impl, "watch_exists", op_code::exists, std::move(path), kind, std::move(handler), fill);
 }
 
-void client::start_children(const impl_ptr& impl,
+void client::start_get_children(const impl_ptr& impl,
                             std::string path,
                             handler_of<node_children> handler) {
     submit(impl, op_code::children, std::move(path), std::move(handler), to_children);
@@ -464,7 +464,7 @@ void client::start_read_all(const impl_ptr& impl,
         [&](operation& op) { op.reads = std::move(reads).items(); });
 }
 
-void client::start_ephemerals(const impl_ptr& impl,
+void client::start_get_ephemerals(const impl_ptr& impl,
                               std::string path,
                               handler_of<std::vector<std::string>> handler) {
     auto convert = [](operation& op) { return op.names.to_vector(); };
@@ -511,7 +511,7 @@ void client::start_add_auth(const impl_ptr& impl,
                     [&](operation& op) { op.data = std::move(credential); });
 }
 
-void client::start_config(const impl_ptr& impl, handler_of<node_data> handler) {
+void client::start_get_config(const impl_ptr& impl, handler_of<node_data> handler) {
     submit(impl, op_code::get_config, config_path, std::move(handler), to_data);
 }
 

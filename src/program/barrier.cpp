@@ -64,7 +64,7 @@ private:
             co_return done;
         }
         auto begin = [&] {
-            return words_.is("set") ? b.set() : words_.is("remove") ? b.remove() : b.is_set();
+            return words_.is("set") ? b.set() : words_.is("remove") ? b.remove() : b.check();
         };
         bool yes = co_await answer(context, wait_, "barrier", words_.path(), begin());
         if (words_.is("status"))
@@ -76,7 +76,7 @@ private:
 
     /// Looks once.
     asio::awaitable<void> pass(barrier& b) const {
-        bool set = co_await b.is_set();
+        bool set = co_await b.check();
         if (set)
             throw error(errc::deadline_exceeded, "barrier.wait", words_.path());
     }

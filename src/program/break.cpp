@@ -52,7 +52,7 @@ private:
     asio::awaitable<int> break_all(command_context& context) {
         contention_inspector queue(context.zk,
                                    holders_ ? path_ : path_.substr(0, path_.rfind('/')));
-        std::vector<contender_info> contenders = co_await queue.contenders();
+        std::vector<contender_info> contenders = co_await queue.list_contenders();
         std::erase_if(contenders, [this](const contender_info& c) {
             return holders_ ? !c.holds : c.path != path_;
         });

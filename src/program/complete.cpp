@@ -78,7 +78,7 @@ names paths_for(const settings& s, const std::string& word) {
         if (connected)
             co_return;
         std::string listed_path = parent.empty() ? "/" : parent;
-        auto [ec, listed] = co_await zk.children(listed_path, as_tuple);
+        auto [ec, listed] = co_await zk.get_children(listed_path, as_tuple);
         for (const std::string& name : listed.names)
             result.push_back(parent + "/" + name);
         co_await zk.close(as_tuple);

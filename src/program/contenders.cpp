@@ -53,7 +53,7 @@ private:
             watch changed;
             if (watch_)
                 changed = co_await set_watch(context.zk);
-            std::vector<contender_info> contenders = co_await queue.contenders();
+            std::vector<contender_info> contenders = co_await queue.list_contenders();
             bool unknown = std::any_of(contenders.begin(), contenders.end(), [this](auto& c) {
                 return !addresses_.contains(c.session_id);
             });

@@ -175,7 +175,7 @@ private:
     asio::awaitable<int> list(command_context& context) {
         service_discovery services(context.zk, path_);
         auto names =
-            co_await context.interrupts.race(while_connected(context.zk, services.names()));
+            co_await context.interrupts.race(while_connected(context.zk, services.list_names()));
         std::string text;
         for (const std::string& name : names)
             text += printable(name) + "\n";

@@ -70,7 +70,7 @@ private:
 
     asio::awaitable<std::int32_t> ask(semaphore& s) const {
         if (!change_)
-            co_return co_await s.available();
+            co_return co_await s.count_available();
         co_await s.set_limit(limit_);
         co_return limit_;
     }

@@ -159,7 +159,7 @@ private:
     /// Counts turns meanwhile: events that nobody takes are dropped at some time.
     static asio::awaitable<std::vector<contender_info>> contenders_of(shown_queue& queue) {
         using namespace asio::experimental::awaitable_operators;
-        auto first = co_await (queue.inspector.contenders(as_tuple) || queue.turns.follow());
+        auto first = co_await (queue.inspector.list_contenders(as_tuple) || queue.turns.follow());
         auto [ec, contenders] = std::get<0>(std::move(first));
         if (ec)
             throw error(ec, "contenders", queue.path);
@@ -170,7 +170,7 @@ private:
         for (shown_queue& queue : queues_) {
             queue_look found;
             co_await queue.turns.watch(zk);
-            auto [ec, listing] = co_await zk.children(queue.path, as_tuple);
+            auto [ec, listing] = co_await zk.get_children(queue.path, as_tuple);
             if (ec && ec != zk_errc::no_node)
                 throw error(ec, "list", queue.path);
             if (!ec)

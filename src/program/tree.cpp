@@ -63,7 +63,7 @@ private:
         describe_node(node, value, text);
         if (level >= depth_ || node.stat.num_children == 0)
             co_return true;
-        auto [listed, below] = co_await zk.children(path, as_tuple);
+        auto [listed, below] = co_await zk.get_children(path, as_tuple);
         if (listed == zk_errc::no_node) {
             text.resize(before);
             co_return false;
@@ -73,7 +73,7 @@ private:
             co_return true;
         }
         if (listed)
-            throw error(listed, "children", path);
+            throw error(listed, "get_children", path);
         std::sort(below.names.begin(), below.names.end());
         boost::json::array children;
         for (const std::string& child : below.names) {

@@ -117,7 +117,7 @@ void session::dispatch_answer(operation& op) {
         if (op.error && op.error == zk_errc::connection_loss) {
             counters_.connection_losses += !op.heartbeat;
         } else {
-            ++counters_.answers;
+            ++counters_.responses;
             counters_.request_times.add(traffic_.arrived_at() - op.sent_at);
             traffic_.window().answered(op.sent_at, traffic_.arrived_at(), connector_.timeout());
             const bool throttled = op.error && op.error == zk_errc::throttled;

@@ -15,7 +15,7 @@ TEST_CASE("costs: client") {
         m.count("get", [&]() -> awaitable<void> { co_await zk.get(node); });
         m.count("set", [&]() -> awaitable<void> { co_await zk.set(node, "other"); });
         m.count("exists", [&]() -> awaitable<void> { co_await zk.exists(node); });
-        m.count("children", [&]() -> awaitable<void> { co_await zk.children(node); });
+        m.count("children", [&]() -> awaitable<void> { co_await zk.get_children(node); });
         m.count("commit", [&]() -> awaitable<void> {
             transaction steps;
             steps.check(node, 1).create(node + "/a", "data").erase(node + "/a");

@@ -121,7 +121,7 @@ TEST_CASE("costs: rendezvous") {
 TEST_CASE("costs: partitioner") {
     costs_of("partitioner", 3, [](meter& m) {
         partitioner_options options;
-        options.settle_time = std::chrono::milliseconds(0);
+        options.settle = std::chrono::milliseconds(0);
         const std::vector<std::string> shards{"a", "b", "c", "d", "e", "f"};
         std::deque<partitioner> members;
         std::map<std::string, ownership> held[3];

@@ -69,7 +69,7 @@ TEST_CASE("endpoints: eight look-ups at a time; a name service that is down is n
         names().set(false);
         const int before = names().questions();
         pending_result<service_endpoints> endpoints;
-        provider.endpoints(endpoints.handler());
+        provider.get_endpoints(endpoints.handler());
         co_await eventually_async([] { return names().waiters() >= 8; });
         co_await settle(zk);
         names().set(true);
@@ -79,7 +79,7 @@ TEST_CASE("endpoints: eight look-ups at a time; a name service that is down is n
         // All are still there.
         auto [ec, chosen] = co_await provider.try_choose(as_tuple());
         CHECK_FALSE(ec);
-        auto [ec2, none] = co_await provider.endpoints(as_tuple());
+        auto [ec2, none] = co_await provider.get_endpoints(as_tuple());
         CHECK(ec2 == errc::host_not_found);
         CHECK(names().questions() == before + 40);
     });
@@ -96,7 +96,7 @@ TEST_CASE("endpoints: a host that is not found while others are is set aside") {
         service_provider provider(zk, path, "web", strict());
         const int before = names().questions();
         for (int i = 0; i < 2; ++i) {
-            service_endpoints endpoints = co_await provider.endpoints();
+            service_endpoints endpoints = co_await provider.get_endpoints();
             CHECK(endpoints.begin()->instance().id == "b");
             CHECK(names().questions() == before + 1);
         }
@@ -113,7 +113,7 @@ TEST_CASE("endpoints: without a thread for a look-up, nothing is said about the 
         names().set(false);
         service_provider first(zk, path, "web", strict());
         pending_result<service_endpoints> slow, both;
-        first.endpoints(slow.handler());
+        first.get_endpoints(slow.handler());
         co_await eventually_async([] { return names().waiters() == 1; });
         plant_instance(service, "a", "a.unanswered");
         service_provider second(zk, path, "web", strict());
@@ -122,7 +122,7 @@ TEST_CASE("endpoints: without a thread for a look-up, nothing is said about the 
         const int before = names().questions();
         {
             no_threads none;
-            second.endpoints(both.handler());
+            second.get_endpoints(both.handler());
             co_await settle(zk);
         }
         CHECK_FALSE(both.done());
@@ -132,7 +132,7 @@ TEST_CASE("endpoints: without a thread for a look-up, nothing is said about the 
         CHECK(!co_await finished(slow));
         CHECK(names().questions() == before);
         // It is still among the available ones, and now asked for.
-        service_endpoints endpoints = co_await second.endpoints();
+        service_endpoints endpoints = co_await second.get_endpoints();
         CHECK(endpoints.begin()->instance().id == "b");
         CHECK(names().questions() == before + 2);
     });

@@ -61,26 +61,26 @@ awaitable<ownership> own_by_priority(client& other, std::string path) {
 
 awaitable<told> lock_contenders(client& asking, std::string path) {
     lock l(asking, path);
-    auto [ec, contenders] = co_await l.contenders(as_tuple());
+    auto [ec, contenders] = co_await l.list_contenders(as_tuple());
     co_return count(ec, contenders);
 }
 
 awaitable<told> inspected(client& asking, std::string path) {
     contention_inspector inspector(asking, path);
-    auto [ec, contenders] = co_await inspector.contenders(as_tuple());
+    auto [ec, contenders] = co_await inspector.list_contenders(as_tuple());
     co_return count(ec, contenders);
 }
 
 awaitable<told> semaphore_holders(client& asking, std::string path) {
     semaphore s(asking, path, 2);
-    auto [ec, holders] = co_await s.holders(as_tuple());
+    auto [ec, holders] = co_await s.list_holders(as_tuple());
     co_return count(ec, holders);
 }
 
 awaitable<told> semaphore_available(client& asking, std::string path) {
     // Its own limit differs from the one that others have set.
     semaphore s(asking, path, 7);
-    auto [ec, available] = co_await s.available(as_tuple());
+    auto [ec, available] = co_await s.count_available(as_tuple());
     CAPTURE(ec.message());
     CHECK((!ec || ec == zk_errc::connection_loss));
     co_return told{.lost = bool(ec), .holding = std::size_t(2 - available)};
@@ -88,17 +88,17 @@ awaitable<told> semaphore_available(client& asking, std::string path) {
 
 awaitable<told> priority_contenders(client& asking, std::string path) {
     priority_lock l(asking, path);
-    auto [ec, contenders] = co_await l.contenders(as_tuple());
+    auto [ec, contenders] = co_await l.list_contenders(as_tuple());
     co_return count(ec, contenders);
 }
 
 const std::vector<look>& looks() {
     static const std::vector<look> all{
-        {"lock.contenders", own_lock, lock_contenders},
-        {"contention_inspector.contenders", own_lock, inspected},
-        {"semaphore.holders", own_permit, semaphore_holders},
-        {"semaphore.available", own_permit, semaphore_available},
-        {"priority_lock.contenders", own_by_priority, priority_contenders},
+        {"lock.list_contenders", own_lock, lock_contenders},
+        {"contention_inspector.list_contenders", own_lock, inspected},
+        {"semaphore.list_holders", own_permit, semaphore_holders},
+        {"semaphore.count_available", own_permit, semaphore_available},
+        {"priority_lock.list_contenders", own_by_priority, priority_contenders},
     };
     return all;
 }

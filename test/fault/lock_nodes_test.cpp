@@ -34,7 +34,7 @@ TEST_CASE("lock: somebody erases the node of one who holds or waits") {
         l.acquire(third.handler());
         co_await eventually_async([&] { return s.observer.children(s.folder).size() == 3; });
         // By creation: sequences tell.
-        std::vector<contender_info> line = co_await l.contenders();
+        std::vector<contender_info> line = co_await l.list_contenders();
         REQUIRE(line.size() == 3);
         CHECK(line[0].path == held.path());
         s.observer.erase(line[1].path);  // the one in the middle
@@ -159,7 +159,7 @@ TEST_CASE("lock: foreign nodes in the folder do not matter") {
         l.acquire(second.handler());
         co_await finished(first);
         REQUIRE(first.good());
-        std::vector<contender_info> line = co_await l.contenders();
+        std::vector<contender_info> line = co_await l.list_contenders();
         CHECK(line.size() == 3);
         CHECK_FALSE(second.done());
         co_await first.value().release();
@@ -291,7 +291,7 @@ TEST_CASE("lock: a watch that has not been set again yet proves nothing") {
             theirs.acquire(third.handler());
             std::vector<contender_info> line;
             while (line.size() < 3)
-                line = co_await theirs.contenders();
+                line = co_await theirs.list_contenders();
             std::uint64_t watches = many + many / 3 + 2;
             co_await eventually_async([&] { return s.zk.counters().watches >= watches; });
 

@@ -141,7 +141,7 @@ TEST_CASE(
         pending_result<membership_change> told;
         watcher.next_change(told.handler());
         co_await next_session_lags(zk, proxy, path);
-        std::vector<member_info> present = co_await watcher.members();
+        std::vector<member_info> present = co_await watcher.list_members();
         CHECK(present.size() == 1);
         co_await b.join("b", "1");
         CHECK(!co_await finished(told));

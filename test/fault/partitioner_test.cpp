@@ -25,7 +25,7 @@ const std::vector<std::string> four{"a", "b", "c", "d"};
 
 partitioner at_four(const client& zk, const std::string& path) {
     partitioner_options options;
-    options.settle_time = 0ms;
+    options.settle = 0ms;
     return partitioner(zk, path, four, options);
 }
 
@@ -157,11 +157,11 @@ TEST_CASE("partitioner: a decider that is out of date decides nothing") {
         const std::string place = path + "/decider";
         co_await eventually_async([&] { return observer().children(place).size() == 2; });
         lock tool(other, place);
-        std::vector<contender_info> deciders = co_await tool.contenders();
+        std::vector<contender_info> deciders = co_await tool.list_contenders();
         REQUIRE(deciders.size() == 2);
         CHECK(deciders[0].data == "A");
         const std::int32_t before = decisions(path);
-        co_await tool.break_lock(deciders[0].path);
+        co_await tool.break_contender(deciders[0].path);
         co_await eventually_async([&] { return decisions(path) == before + 1; });
         proxy.release(held);
         co_await reach(two.a, two.of_a, 2);
@@ -169,7 +169,7 @@ TEST_CASE("partitioner: a decider that is out of date decides nothing") {
         co_await settle(zk);
         CHECK(decisions(path) == before + 1);
         co_await eventually_async([&] { return observer().children(place).size() == 2; });
-        deciders = co_await tool.contenders();
+        deciders = co_await tool.list_contenders();
         REQUIRE(deciders.size() == 2);
         CHECK(deciders[0].data == "B");
         // A decides again when B is gone.

@@ -41,7 +41,7 @@ TEST_CASE("priority_lock: broken only when the node that blocks others is gone")
         ownership held = co_await l.acquire(0);
         const std::string record = held.path();
         priority_lock breaks(zk, path);
-        auto line = co_await breaks.contenders();
+        auto line = co_await breaks.list_contenders();
         REQUIRE(line.size() == 1);
         // The contender's node is deleted; the request for the record is lost.
         proxy.arm(at_op(op_code::erase, 2), drop_request_and_cut());
@@ -118,7 +118,7 @@ TEST_CASE("priority_lock: own nodes and the folder erased, holding and waiting")
                 observer().erase_recursively(path);
                 CHECK(co_await finished(waiter) == errc::ownership_lost);
             } else if (what == 2) {
-                auto line = co_await l.contenders();
+                auto line = co_await l.list_contenders();
                 REQUIRE(line.size() == 2);
                 observer().erase(line[1].path);
                 CHECK(co_await finished(waiter) == errc::ownership_lost);

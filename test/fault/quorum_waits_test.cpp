@@ -239,9 +239,9 @@ TEST_CASE("without a quorum: a downgrade in doubt waits") {
             CHECK(change.calls() == 1);
             CHECK(held.valid() != s.session_ends());
             if (held.valid()) {
-                std::vector<contender_info> line = co_await theirs.contenders();
+                std::vector<contender_info> line = co_await theirs.list_contenders();
                 while (line.front().kind != "read" || line.front().path != held.path())
-                    line = co_await theirs.contenders();
+                    line = co_await theirs.list_contenders();
                 CHECK(line.size() == 2);
                 CHECK_FALSE(next.done());
                 co_await held.release();

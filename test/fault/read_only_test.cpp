@@ -99,7 +99,7 @@ TEST_CASE("read-only: what works and what waits, until the quorum is back") {
             const std::int64_t alone = zk.session_id();
             node_data old = co_await zk.get("/w");
             CHECK(old.data == "old");
-            node_children below = co_await zk.children("/");
+            node_children below = co_await zk.get_children("/");
             CHECK(below.names.size() == 6);
             watched_data watched = co_await zk.watch_data("/w");
             watched_stat missing = co_await zk.watch_exists("/later");
@@ -156,7 +156,7 @@ TEST_CASE("read-only: what works and what waits, until the quorum is back") {
             // What a server without a quorum grants is no session of the ensemble: there is one now.
             CHECK(zk.generation() == 1);
             CHECK(zk.session_id() != alone);
-            auto owners = co_await other.children("/lock");
+            auto owners = co_await other.get_children("/lock");
             REQUIRE(owners.names.size() == 1);
             auto contender = co_await other.exists("/lock/" + owners.names.front());
             REQUIRE(contender);

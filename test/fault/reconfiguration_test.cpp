@@ -58,7 +58,7 @@ TEST_CASE("reconfiguration: followed, also by a client with a chroot, which keep
                 co_await connected_client(quiet_options(all.hosts(), steady_session_timeout));
             co_await hand.create("/app");
             co_await hand.sync();
-            node_data configuration = co_await hand.config();
+            node_data configuration = co_await hand.get_config();
             auto followers = all.followers();
             REQUIRE_FALSE(followers.empty());
             std::size_t leaving = followers[0];
@@ -137,12 +137,12 @@ TEST_CASE("reconfiguration: a list that is set by hand holds until the next chan
             REQUIRE_FALSE(followers.empty());
             std::string kept = all[followers[0]].hosts();
             // Reads the configuration, and then another session does.
-            co_await zk.config();
+            co_await zk.get_config();
             co_await zk.set_hosts(kept);
             co_await eventually_async([&] { return home_of(all, zk.session_id()) == followers[0]; },
                                       60s);
             co_await reach(zk, session_state::connected);
-            co_await zk.config();
+            co_await zk.get_config();
             co_await let_others_run();
             CHECK(zk.hosts() == kept);
             // Also in the next session.
@@ -150,7 +150,7 @@ TEST_CASE("reconfiguration: a list that is set by hand holds until the next chan
                 all[followers[0]].port(), zk.session_id(), std::string(zk.credentials().password)));
             co_await eventually_async([&] { return zk.status().generation == 2; }, 60s);
             co_await reach(zk, session_state::connected);
-            co_await zk.config();
+            co_await zk.get_config();
             co_await let_others_run();
             CHECK(zk.hosts() == kept);
             co_await zk.close();
@@ -168,7 +168,7 @@ TEST_CASE("reconfiguration: where the configuration has no addresses the list st
             log += std::string(text) + "\n";
         });
         client zk = co_await connected_client(options);
-        co_await zk.config();
+        co_await zk.get_config();
         co_await let_others_run();
         CHECK(zk.hosts() == the_hosts());
         CHECK_THAT(log, Catch::Contains("the ensemble's configuration"));

@@ -80,7 +80,7 @@ public:
         auto ephemerals = [path](const std::vector<std::string>& paths) {
             CHECK(paths == std::vector<std::string>{path + "/e"});
         };
-        zk.ephemerals(path, add<std::vector<std::string>>(ephemerals));
+        zk.get_ephemerals(path, add<std::vector<std::string>>(ephemerals));
         zk.count_descendants(path + "/a",
                              add<std::size_t>([](std::size_t count) { CHECK(count == 0); }));
         auto identities = [](const std::vector<identity>& all) {
@@ -93,7 +93,7 @@ public:
         zk.get(path, add<node_data>([](const node_data& node) { CHECK(node.data == "data"); }));
         zk.exists(path + "/none", add<std::optional<stat>>([](const auto& s) { CHECK(!s); }));
         auto children = [](const node_children& found) { CHECK(found.names.size() == 2); };
-        zk.children(path, add<node_children>(children));
+        zk.get_children(path, add<node_children>(children));
         zk.get_acl(
             path, add<node_acl>([](const node_acl& a) { CHECK(a.entries == corozk::open_acl()); }));
         zk.set(path + "/e", "four", add<stat>([](const stat& s) { CHECK(s.data_length == 4); }));

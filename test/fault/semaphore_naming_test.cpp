@@ -91,7 +91,7 @@ TEST_CASE(
         pending_result<ownership> broken;
         mine.acquire(1, broken.handler());
         co_await eventually_async(waits);
-        std::vector<contender_info> line = co_await mine.contenders();
+        std::vector<contender_info> line = co_await mine.list_contenders();
         REQUIRE(line.size() == 3);
         CHECK(line[0].path == held.path());
         CHECK(line[0].holds);
@@ -107,7 +107,7 @@ TEST_CASE(
         pending_result<ownership> expelled;
         mine.acquire(1, expelled.handler());
         co_await eventually_async(waits);
-        line = co_await mine.contenders();
+        line = co_await mine.list_contenders();
         REQUIRE(line.size() == 3);
         victim = line[2].path;
         co_await mine.break_contender(victim);
@@ -177,12 +177,12 @@ TEST_CASE("semaphore naming: any child counts as a lease") {
         ownership first = co_await s.acquire();
         std::string stranger = leases(path, naming) + "/0123456789abcdef0123456789abcdef";
         observer().plant(stranger, "stranger");
-        std::vector<contender_info> holders = co_await s.holders();
+        std::vector<contender_info> holders = co_await s.list_holders();
         REQUIRE(holders.size() == 2);
         CHECK(holders[0].path == stranger);
         CHECK(holders[0].data == "stranger");
         CHECK(holders[1].path == first.path());
-        CHECK(co_await s.available() == 0);
+        CHECK(co_await s.count_available() == 0);
         pending_result<ownership> second;
         s.acquire(1, second.handler());
         auto waits = [&] { return nodes_in(leases(path, naming)) == 3; };

@@ -138,7 +138,7 @@ TEST_CASE("service discovery: the server of a new session lags behind: nothing s
         service_instance chosen = co_await provider.choose();
         CHECK(chosen.id == "a");
         co_await next_session_lags(zk, proxy, path);
-        auto names = co_await discovery.names();
+        auto names = co_await discovery.list_names();
         CHECK(names.size() == 1);
         auto all = co_await discovery.resolve("web");
         CHECK(all.size() == 1);
@@ -167,7 +167,7 @@ TEST_CASE("service discovery: without a connection, what was known last is chose
         co_await eventually_async([&] { return zk.state() != session_state::connected; });
         chosen = co_await provider.choose();
         CHECK(chosen.id == "a");
-        service_endpoints endpoints = co_await provider.endpoints();
+        service_endpoints endpoints = co_await provider.get_endpoints();
         CHECK(endpoints.size() == 1);
         co_await theirs.unregister(chosen);
         expire(session);

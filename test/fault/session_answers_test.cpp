@@ -95,12 +95,12 @@ TEST_CASE("children that were announced and do not come: an error, and the clien
             long before = most_memory_so_far();
             {
                 spoilt lie(proxy, announce(wire::get_children2, count));
-                auto [ec, listed] = co_await zk.children(path, as_tuple());
+                auto [ec, listed] = co_await zk.get_children(path, as_tuple());
                 CHECK(ec == zk_errc::connection_loss);
                 CHECK(listed.names.empty());
             }
             CHECK(most_memory_so_far() - before < 100 * 1024);
-            auto [ec, listed] = co_await zk.children(path, as_tuple());
+            auto [ec, listed] = co_await zk.get_children(path, as_tuple());
             CHECK_FALSE(ec);
             CHECK(listed.names.size() == 2);
         }
@@ -154,7 +154,7 @@ TEST_CASE("a text or data that do not come: an error, and the client goes on") {
             CHECK_FALSE(ec);
             CHECK(node.data == "data");
         }
-        auto [ec, listed] = co_await zk.children(path, as_tuple());
+        auto [ec, listed] = co_await zk.get_children(path, as_tuple());
         CHECK_FALSE(ec);
         CHECK(listed.names.size() == 1 + name.size());
     };
@@ -180,7 +180,7 @@ TEST_CASE("a list with a negative number of entries: an error") {
         co_await zk.create(path + "/node");
         {
             spoilt answer(proxy, tell(wire_lie::negative_inner_length));
-            auto [ec, listed] = co_await zk.children(path, as_tuple());
+            auto [ec, listed] = co_await zk.get_children(path, as_tuple());
             CHECK(ec == zk_errc::connection_loss);
             CHECK(listed.names.empty());
         }
@@ -190,7 +190,7 @@ TEST_CASE("a list with a negative number of entries: an error") {
             CHECK(ec == zk_errc::connection_loss);
             CHECK(rights.entries.empty());
         }
-        auto [ec, listed] = co_await zk.children(path, as_tuple());
+        auto [ec, listed] = co_await zk.get_children(path, as_tuple());
         CHECK_FALSE(ec);
         CHECK(listed.names.size() == 1);
     };
@@ -209,7 +209,7 @@ TEST_CASE("a read with nothing in its answer: an error, and the client goes on")
             }
             {
                 spoilt answer(proxy, tell(wire_lie::header_only));
-                auto [ec, listed] = co_await zk.children(path, as_tuple());
+                auto [ec, listed] = co_await zk.get_children(path, as_tuple());
                 CHECK(ec == zk_errc::connection_loss);
                 CHECK(listed.names.empty());
             }
@@ -219,7 +219,7 @@ TEST_CASE("a read with nothing in its answer: an error, and the client goes on")
                 CHECK(ec == zk_errc::connection_loss);
                 CHECK(rights.entries.empty());
             }
-            auto [ec, listed] = co_await zk.children(path, as_tuple());
+            auto [ec, listed] = co_await zk.get_children(path, as_tuple());
             CHECK_FALSE(ec);
             CHECK(listed.names.size() == 1);
         }
@@ -291,7 +291,7 @@ TEST_CASE("nodes without data, and those that no transaction has made, are read 
                 auto [exists_ec, record] = co_await zk.exists(made_by_nobody, as_tuple());
                 CHECK_FALSE(exists_ec);
                 CHECK(record);
-                auto [list_ec, listed] = co_await zk.children(made_by_nobody, as_tuple());
+                auto [list_ec, listed] = co_await zk.get_children(made_by_nobody, as_tuple());
                 CHECK_FALSE(list_ec);
                 auto [acl_ec, rights] = co_await zk.get_acl(made_by_nobody, as_tuple());
                 CHECK_FALSE(acl_ec);

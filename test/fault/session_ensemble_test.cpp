@@ -165,7 +165,7 @@ TEST_CASE("ensemble: its configuration, read, watched and changed") {
             watch_event event = co_await config.changed.next();
             CHECK(event.path == "/zookeeper/config");
             co_await zk.sync();
-            node_data read = co_await zk.config();
+            node_data read = co_await zk.get_config();
             CHECK(read.data == changed.data);
             co_await zk.close(as_tuple());
         },

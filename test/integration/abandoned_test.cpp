@@ -184,7 +184,7 @@ TEST_CASE("abandoned: who waits for others") {
     abandon_at_every_stage("partitioner", [](client& zk, std::string path) -> awaitable<void> {
         const std::vector<std::string> shards{"one", "two"};
         partitioner_options options;
-        options.settle_time = 0ms;
+        options.settle = 0ms;
         partitioner p(zk, path, shards, options);
         co_await p.join("me");
         std::vector<partition_grant> held;
@@ -365,7 +365,7 @@ TEST_CASE("abandoned: those who follow nodes") {
                            });
     abandon_at_every_stage("service provider", [](client& zk, std::string path) -> awaitable<void> {
         service_provider provider(zk, path, "nobody");
-        co_await provider.endpoints_for(1h);
+        co_await provider.get_endpoints_for(1h);
     });
 }
 

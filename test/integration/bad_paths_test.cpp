@@ -82,7 +82,7 @@ TEST_CASE("default constructed recipes have no path, and their operations fail w
         CHECK(urgent_ec == errc::closed);
         auto [permits_ec, permits_held] = co_await permits.acquire(1, as_tuple());
         CHECK(permits_ec == errc::closed);
-        auto [candidates_ec, leader] = co_await candidates.leader(as_tuple());
+        auto [candidates_ec, leader] = co_await candidates.get_leader(as_tuple());
         CHECK(candidates_ec == errc::closed);
         auto [latch_ec, term] = co_await latch.wait_leadership_for(1s, as_tuple());
         CHECK(latch_ec == errc::closed);
@@ -90,7 +90,7 @@ TEST_CASE("default constructed recipes have no path, and their operations fail w
         CHECK(acknowledged == errc::closed);
         auto [several_ec, all] = co_await several.acquire(as_tuple());
         CHECK(several_ec == errc::closed);
-        auto [line_ec, contenders] = co_await line.contenders(as_tuple());
+        auto [line_ec, contenders] = co_await line.list_contenders(as_tuple());
         CHECK(line_ec == errc::closed);
 
         lock orphan(client(), "/orphan");

@@ -13,7 +13,7 @@ TEST_CASE("barrier: set, wait, remove") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         std::string node = path + "/deep/gate";
         barrier b(zk, node);
-        bool closed = co_await b.is_set();
+        bool closed = co_await b.check();
         CHECK_FALSE(closed);
         co_await b.wait();  // there is none: everybody goes, and nothing is created
         CHECK_FALSE(observer().exists(path));
@@ -21,7 +21,7 @@ TEST_CASE("barrier: set, wait, remove") {
         CHECK(mine);
         mine = co_await b.set();
         CHECK_FALSE(mine);
-        closed = co_await b.is_set();
+        closed = co_await b.check();
         CHECK(closed);
         CHECK(observer().stat(node)->ephemeral_owner == 0);
 

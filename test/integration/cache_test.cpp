@@ -560,11 +560,11 @@ awaitable<void> answers_with_own_changes(client& zk, std::string path) {
     membership_change change = co_await observer.next_change();
     CHECK(change.joined.size() == 1);
     co_await group.set_data("there");
-    auto members = co_await observer.members();
+    auto members = co_await observer.list_members();
     REQUIRE(members.size() == 1);
     CHECK(members[0].data == "there");
     co_await group.leave();
-    members = co_await observer.members();
+    members = co_await observer.list_members();
     CHECK(members.empty());
 
     name_service names(zk, path + "/names");
@@ -578,24 +578,24 @@ awaitable<void> answers_with_own_changes(client& zk, std::string path) {
     semaphore permits(zk, path + "/permits", 3);
     semaphore permits_too(zk, path + "/permits", 3);
     ownership held = co_await permits.acquire(2);
-    auto one_free = co_await permits_too.available();
+    auto one_free = co_await permits_too.count_available();
     CHECK(one_free == 1);
     co_await held.release();
-    auto all_free = co_await permits_too.available();
+    auto all_free = co_await permits_too.count_available();
     CHECK(all_free == 3);
     co_await permits.set_limit(5);
-    auto more_free = co_await permits_too.available();
+    auto more_free = co_await permits_too.count_available();
     CHECK(more_free == 5);
 
     queue items(zk, path + "/queue");
     queue items_too(zk, path + "/queue");
-    auto none = co_await items_too.size();
+    auto none = co_await items_too.count_items();
     CHECK(none == 0);
     for (std::size_t i = 1; i <= 5; ++i) {
         co_await items.put("item");
-        auto own_size = co_await items.size();
+        auto own_size = co_await items.count_items();
         CHECK(own_size == i);
-        auto other_size = co_await items_too.size();
+        auto other_size = co_await items_too.count_items();
         CHECK(other_size == i);
         queue_item first = co_await items_too.peek();
         CHECK(first.data == "item");
@@ -604,19 +604,19 @@ awaitable<void> answers_with_own_changes(client& zk, std::string path) {
     lock exclusive(zk, path + "/lock");
     held = co_await exclusive.acquire();
     lock exclusive_too(zk, path + "/lock");
-    auto contenders = co_await exclusive_too.contenders();
+    auto contenders = co_await exclusive_too.list_contenders();
     CHECK(contenders.size() == 1);
     co_await held.release();
-    contenders = co_await exclusive_too.contenders();
+    contenders = co_await exclusive_too.list_contenders();
     CHECK(contenders.empty());
 
     election campaign(zk, path + "/election", election_options("me"));
     election observed(zk, path + "/election");
     ownership term = co_await campaign.campaign();
-    election_leader leader = co_await observed.leader();
+    election_leader leader = co_await observed.get_leader();
     CHECK(leader.identity == "me");
     co_await term.release();
-    leader = co_await observed.leader();
+    leader = co_await observed.get_leader();
     CHECK(leader.identity.empty());
 
     counter number(zk, path + "/number");
@@ -705,14 +705,14 @@ TEST_CASE("cache: a change does not wait for a copy that cannot catch up") {
         std::uint64_t responses = 0;
         auto lame = [&](auto change) {
             auto rule = proxy.arm(at_op(op_code::get_data).under(path), hold_request());
-            responses = zk.counters().answers;
+            responses = zk.counters().responses;
             zk.set(path, "new", any_version, change);
             return rule;
         };
         // The cache is notified, and reads, before the response has arrived.
         auto is_lame = [&](auto rule) {
             return
-                [&, rule] { return proxy.fired(rule) == 1 && zk.counters().answers > responses; };
+                [&, rule] { return proxy.fired(rule) == 1 && zk.counters().responses > responses; };
         };
         pending_result<corozk::stat> cancelled;
         auto rule = lame(cancelled.handler());

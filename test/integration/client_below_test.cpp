@@ -48,7 +48,7 @@ TEST_CASE("client below: every operation has relative paths") {
         create_options ephemeral;
         ephemeral.mode = create_mode::ephemeral;
         created_node beside = co_await zk.create(path + "2", "", ephemeral);
-        auto owned = co_await view.ephemerals("/");
+        auto owned = co_await view.get_ephemerals("/");
         std::sort(owned.begin(), owned.end());
         CHECK(owned == std::vector<std::string>{"/0000000001", "/a/s-0000000000"});
         co_await view.erase("/0000000001");
@@ -60,7 +60,7 @@ TEST_CASE("client below: every operation has relative paths") {
         CHECK(there);
         there = co_await view.exists("/b");
         CHECK_FALSE(there);
-        node_children children = co_await view.children("/");
+        node_children children = co_await view.get_children("/");
         CHECK(children.names == std::vector<std::string>{"a"});
         co_await view.ensure_path("/deep/er");
         CHECK(seen.exists(root + "/deep/er"));
@@ -93,7 +93,7 @@ TEST_CASE("client below: every operation has relative paths") {
         CHECK(view.generation() == zk.generation());
         CHECK(view.counters().requests == zk.counters().requests);
         CHECK(view.hosts() == zk.hosts());
-        node_data config = co_await view.config();
+        node_data config = co_await view.get_config();
         CHECK(config.stat.czxid == 0);
         std::string text;
         try {
@@ -212,7 +212,7 @@ TEST_CASE("client below: recipes of a view and of the whole exclude each other")
         outside.acquire(waits.handler());
         auto [busy, nothing] = co_await outside.try_acquire(as_tuple());
         CHECK(busy == errc::would_block);
-        auto contenders = co_await inside.contenders();
+        auto contenders = co_await inside.list_contenders();
         REQUIRE(contenders.size() == 2);
         CHECK(contenders[0].path == held.path());
         transaction steps;

@@ -64,7 +64,7 @@ std::vector<operation_case> reads() {
         return begin<std::optional<corozk::stat>>([&](auto h) { zk.exists(path, std::move(h)); });
     });
     add("children", wire::get_children2, [](client& zk, const std::string& path) {
-        return begin<node_children>([&](auto h) { zk.children(path, std::move(h)); });
+        return begin<node_children>([&](auto h) { zk.get_children(path, std::move(h)); });
     });
     add("sync", wire::sync, [](client& zk, const std::string& path) {
         return begin<std::monostate>([&](auto h) { zk.sync(path, std::move(h)); });
@@ -90,7 +90,7 @@ std::vector<operation_case> reads() {
             [&](auto h) { zk.read_all(read_set().get(path), std::move(h)); });
     });
     add("ephemerals", wire::get_ephemerals, [](client& zk, const std::string& path) {
-        return begin<std::vector<std::string>>([&](auto h) { zk.ephemerals(path, std::move(h)); });
+        return begin<std::vector<std::string>>([&](auto h) { zk.get_ephemerals(path, std::move(h)); });
     });
     add("count_descendants",
         wire::get_all_children_number,
@@ -101,7 +101,7 @@ std::vector<operation_case> reads() {
         return begin<std::vector<identity>>([&](auto h) { zk.who_am_i(std::move(h)); });
     });
     add("config", wire::get_data, [](client& zk, const std::string&) {
-        return begin<node_data>([&](auto h) { zk.config(std::move(h)); });
+        return begin<node_data>([&](auto h) { zk.get_config(std::move(h)); });
     });
     return all;
 }

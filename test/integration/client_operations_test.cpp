@@ -213,7 +213,7 @@ TEST_CASE("ensure_path: only nodes that can have children, and stay, are ancesto
         create_options with_ttl{.ttl = std::chrono::minutes(1)};
         auto [ec] = co_await zk.ensure_path(path + "/x/a", with_ttl, as_tuple());
         CHECK(ec == errc::bad_option);
-        node_children there = co_await zk.children(path);
+        node_children there = co_await zk.get_children(path);
         CHECK(there.names == std::vector<std::string>{"container"});
     });
 }
@@ -256,17 +256,17 @@ TEST_CASE("exists: a missing node is no error") {
 
 TEST_CASE("children: names without the parent's path") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
-        node_children none = co_await zk.children(path);
+        node_children none = co_await zk.get_children(path);
         CHECK(none.names.empty());
         for (const char* name : {"c", "a", "b"})
             co_await zk.create(path + "/" + name);
-        node_children some = co_await zk.children(path);
+        node_children some = co_await zk.get_children(path);
         CHECK(std::set<std::string>(some.names.begin(), some.names.end()) ==
               std::set<std::string>{"a", "b", "c"});
         CHECK(some.stat.num_children == 3);
-        auto missing = co_await zk.children(path + "/no", as_tuple());
+        auto missing = co_await zk.get_children(path + "/no", as_tuple());
         CHECK(std::get<0>(missing) == zk_errc::no_node);
-        node_children root = co_await zk.children("/");
+        node_children root = co_await zk.get_children("/");
         CHECK(std::count(root.names.begin(), root.names.end(), path.substr(1)) == 1);
     });
 }
@@ -687,13 +687,13 @@ TEST_CASE("ephemerals, count_descendants, who_am_i") {
         co_await zk.create(path + "/a/b");
         create_options ephemeral{.mode = create_mode::ephemeral};
         co_await zk.create(path + "/e", "", ephemeral);
-        auto mine = co_await zk.ephemerals(path);
+        auto mine = co_await zk.get_ephemerals(path);
         CHECK(mine == std::vector<std::string>{path + "/e"});
-        auto elsewhere = co_await zk.ephemerals(path + "/a");
+        auto elsewhere = co_await zk.get_ephemerals(path + "/a");
         CHECK(elsewhere.empty());
         // The server would take "/eb" for a node below "/e".
         co_await zk.create(path + "/eb", "", ephemeral);
-        auto only = co_await zk.ephemerals(path + "/e");
+        auto only = co_await zk.get_ephemerals(path + "/e");
         CHECK(only == std::vector<std::string>{path + "/e"});
         co_await zk.erase(path + "/eb");
         std::size_t below = co_await zk.count_descendants(path);
@@ -751,7 +751,7 @@ TEST_CASE("bad paths: refused by every operation, in words") {
             CHECK(ec == errc::bad_path);
             std::tie(ec, std::ignore) = co_await zk.exists(path, as_tuple());
             CHECK(ec == errc::bad_path);
-            std::tie(ec, std::ignore) = co_await zk.children(path, as_tuple());
+            std::tie(ec, std::ignore) = co_await zk.get_children(path, as_tuple());
             CHECK(ec == errc::bad_path);
             std::tie(ec) = co_await zk.erase(path, any_version, as_tuple());
             CHECK(ec == errc::bad_path);
@@ -1008,7 +1008,7 @@ TEST_CASE("watch: who waits while it is dropped is told") {
 
 TEST_CASE("config: read, watched, and reconfiguration refused where it is switched off") {
     with_client([](client& zk, std::string) -> awaitable<void> {
-        node_data config = co_await zk.config();
+        node_data config = co_await zk.get_config();
         CHECK(config.stat.czxid >= 0);
         watched_data watched = co_await zk.watch_config();
         CHECK(watched.changed.pending());
@@ -1025,12 +1025,12 @@ TEST_CASE("counters: what happened so far") {
         CHECK(before.expirations == 0);
         CHECK(before.queued == 0);
         co_await zk.set(path, std::string(1000, 'x'));
-        co_await zk.children(path);
+        co_await zk.get_children(path);
         auto missing = co_await zk.get(path + "/no", as_tuple());
         watched_data w = co_await zk.watch_data(path);
         client_counters after = zk.counters();
         CHECK(after.requests - before.requests >= 4);
-        CHECK(after.answers - before.answers >= 4);
+        CHECK(after.responses - before.responses >= 4);
         CHECK(after.listings - before.listings == 1);
         CHECK(after.bytes_sent - before.bytes_sent > 1000);
         CHECK(after.bytes_received - before.bytes_received > 1000);

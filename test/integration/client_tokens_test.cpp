@@ -125,7 +125,7 @@ TEST_CASE("token: no handler runs inside its initiating call, whatever the opera
                 zk->get(path, here);
                 zk->set(path, "", 77, here);
                 zk->exists(path, here);
-                zk->children(path, here);
+                zk->get_children(path, here);
                 zk->erase(path, 77, here);
                 zk->sync(path, here);
                 zk->get_acl(path, here);
@@ -135,7 +135,7 @@ TEST_CASE("token: no handler runs inside its initiating call, whatever the opera
                 zk->watch_data(path, here);
                 zk->watch_exists(path, here);
                 zk->watch_children(path, here);
-                zk->config(here);
+                zk->get_config(here);
                 session_status other;
                 other.revision = 77;
                 zk->next_state(other, here);
@@ -328,7 +328,7 @@ TEST_CASE("token: it follows the arguments that are given, whatever could be giv
         service_instance instance("web", "127.0.0.1", 80);
         good(co_await services.register_instance(instance, tuple));
         good(co_await services.unregister(instance, tuple));
-        good(co_await services.names(tuple));
+        good(co_await services.list_names(tuple));
         service_cache instances(zk, path + "/services", "web");
         good(co_await instances.next(tuple));
         // A handler that captures nothing, which could be taken for a number or a truth value.
@@ -336,7 +336,7 @@ TEST_CASE("token: it follows the arguments that are given, whatever could be giv
         zk.erase(path + "/p/q", [](error_code) {});
         co_await zk.sync("/");
         CHECK((co_await zk.get(path + "/a")).data == "last");
-        CHECK((co_await zk.children(path + "/p")).names.empty());
+        CHECK((co_await zk.get_children(path + "/p")).names.empty());
     });
 }
 
@@ -378,7 +378,7 @@ TEST_CASE("token: with ||, the loser is cancelled") {
 TEST_CASE("token: with &&, all of them") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         auto [made, read, names] =
-            co_await (zk.create(path + "/a", "1") && zk.get(path) && zk.children(path));
+            co_await (zk.create(path + "/a", "1") && zk.get(path) && zk.get_children(path));
         CHECK(made.path == path + "/a");
         CHECK(names.names == std::vector<std::string>{"a"});
         co_await (zk.set(path, "2") && zk.sync() && zk.erase(path + "/a"));
@@ -505,7 +505,7 @@ TEST_CASE("shapes: everything that the API allows inside a co_await expression")
         CHECK((co_await zk.get(path)).data == long_data);
         std::string copied = (co_await zk.get(path)).data + "z";
         CHECK(copied == long_data + "z");
-        REQUIRE((co_await zk.children(path)).names.size() == 4);
+        REQUIRE((co_await zk.get_children(path)).names.size() == 4);
         for (const std::string& name : std::vector<std::string>{"e", "t", "c"}) {
             co_await zk.erase(path + "/" + name);
         }
@@ -523,7 +523,7 @@ TEST_CASE("shapes: everything that the API allows inside a co_await expression")
         // In conditions, loops, throwing calls, and as arguments.
         if (co_await zk.exists(path + "/d"))
             co_await zk.erase(path + "/d");  // co_await-ok: as a user might write it
-        while (!(co_await zk.children(path)).names.empty())
+        while (!(co_await zk.get_children(path)).names.empty())
             co_await zk.erase(path + "/new");  // co_await-ok: the same
         CHECK_FALSE((co_await zk.exists(path + std::string("/none"))).has_value());
         for (int i = 0; i < 3; ++i) {

@@ -24,7 +24,7 @@ awaitable<void> seen_and_broken(client& zk,
     contention_inspector line(zk, path);
     std::vector<contender_info> found;
     while (found.size() < 2)
-        found = co_await line.contenders();
+        found = co_await line.list_contenders();
     REQUIRE(found.size() == 2);
     CHECK(found[0].holds);
     CHECK_FALSE(found[1].holds);
@@ -75,7 +75,7 @@ TEST_CASE("contention_inspector: leases of Curator's semaphore, below its parent
         ownership a = co_await p.acquire();
         ownership b = co_await p.acquire();
         contention_inspector line(zk, path);
-        std::vector<contender_info> found = co_await line.contenders();
+        std::vector<contender_info> found = co_await line.list_contenders();
         REQUIRE(found.size() == 2);
         CHECK(found[0].holds);
         CHECK(found[1].holds);
@@ -160,20 +160,20 @@ TEST_CASE("contention_inspector: cancelled while it waits, it breaks nobody and 
 TEST_CASE("contention_inspector: nobody there, bad paths, a closed client") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         contention_inspector line(zk, path);
-        std::vector<contender_info> found = co_await line.contenders();
+        std::vector<contender_info> found = co_await line.list_contenders();
         CHECK(found.empty());
         auto [none] = co_await line.break_contender(path + "/x", as_tuple());
         CHECK(none == zk_errc::no_node);
         auto [nobody] = co_await line.request_release(path + "/x", as_tuple());
         CHECK(nobody == zk_errc::no_node);
         contention_inspector bad(zk, "nope");
-        auto [ec, nothing] = co_await bad.contenders(as_tuple());
+        auto [ec, nothing] = co_await bad.list_contenders(as_tuple());
         CHECK(ec == errc::bad_path);
         contention_inspector moved(std::move(line));
         auto [closed] = co_await line.break_contender(path + "/x", as_tuple());
         CHECK(closed == errc::closed);
         contention_inspector orphan(client(), path);
-        auto [gone, empty] = co_await orphan.contenders(as_tuple());
+        auto [gone, empty] = co_await orphan.list_contenders(as_tuple());
         CHECK(gone == errc::closed);
     });
 }

@@ -69,7 +69,7 @@ TEST_CASE("continued session: that of a crashed program, with its ephemeral node
         CHECK(zk.generation() == 1);
         CHECK(zk.credentials().password == left.password);
         CHECK(owner_of(path + "/e") == left.id);
-        auto owned = co_await zk.ephemerals(path);
+        auto owned = co_await zk.get_ephemerals(path);
         CHECK(owned == std::vector<std::string>{path + "/e"});
         lock l(zk, path + "/lock");
         ownership held = co_await l.acquire();

@@ -84,7 +84,7 @@ TEST_CASE(
             });
         REQUIRE(ours != graph.deadlocks[0].end());
         CHECK(ours->path == c);
-        co_await my_curator.break_lock(ours->waiter.path);
+        co_await my_curator.break_contender(ours->waiter.path);
         graph = co_await find_deadlocks(zk, paths);
         CHECK(graph.deadlocks.empty());
         for (ownership* held : {&a, &b, &c1, &d, &f})

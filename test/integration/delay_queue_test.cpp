@@ -37,7 +37,7 @@ TEST_CASE("delay queue: the earlier due first, ties by arrival, and nothing that
         co_await q.put_many(more, 40ms);
         co_await q.try_put("now", 0ms);
         co_await q.put_until("past", wall.now() - 1h, steady_clock::now() + 10s);
-        std::size_t size = co_await q.size();
+        std::size_t size = co_await q.count_items();
         CHECK(size == 8);
 
         queue_item item = co_await q.peek();
@@ -135,9 +135,9 @@ TEST_CASE("delay queue: a taker's clock that jumps shifts items, and does nothin
             // Back, and forth again, but not far enough: it goes on waiting, and asks the server nothing.
             const rule_id requests = count(proxy, at_own_request(path));
             takers.turn(-48h);
-            co_await q.size();
+            co_await q.count_items();
             takers.turn(48h + 59min);
-            co_await q.size();
+            co_await q.count_items();
             CHECK_FALSE(first.done());
             CHECK(proxy.fired(requests) == 2);
 
@@ -240,7 +240,7 @@ TEST_CASE("delay queue: every kind of cancellation, at every stage of waiting") 
                     co_await watches_at_server(0);
                 }
             }
-            std::size_t size = co_await q.size();
+            std::size_t size = co_await q.count_items();
             CHECK(size == 1);
             wall.turn(1h);
             queue_item item = co_await q.take();

@@ -153,10 +153,10 @@ TEST_CASE("dialect: every recipe, and every operation, with a server that is fou
 
 TEST_CASE("dialect: finding out in the middle of everything") {
     // Besides the client's own operations, which have no dot in their names.
-    static const std::set<std::string> not_repeated = {"election.leader",
-                                                       "lock.contenders",
-                                                       "semaphore.available",
-                                                       "contention_inspector.contenders"};
+    static const std::set<std::string> not_repeated = {"election.get_leader",
+                                                       "lock.list_contenders",
+                                                       "semaphore.count_available",
+                                                       "contention_inspector.list_contenders"};
     for (auto [how, what] : ways) {
         INFO("the server " << what);
         auto body = [](client& zk, fault_proxy&, std::string path) -> awaitable<void> {
@@ -264,7 +264,7 @@ TEST_CASE("dialect: what the server does not offer is said, and asked no further
         steps.create(path + "/a").create(path + "/ttl", "", short_lived);
         co_await said([&] { return zk.commit(steps, as_tuple()); });
         co_await said([&] { return zk.read_all(read_set().get(path), as_tuple()); });
-        co_await said([&] { return zk.ephemerals("/", as_tuple()); });
+        co_await said([&] { return zk.get_ephemerals("/", as_tuple()); });
         co_await said([&] { return zk.count_descendants(path, as_tuple()); });
         co_await said([&] { return zk.who_am_i(as_tuple()); });
         error_code ec = co_await persist(zk, [&]() -> awaitable<error_code> {
@@ -483,7 +483,7 @@ TEST_CASE(
         }
         queue_claim claim = co_await items.consume();
         co_await claim.acknowledge();
-        std::size_t left = co_await items.size();
+        std::size_t left = co_await items.count_items();
         CHECK(left == 0);
     };
     with_old_server(keeper, body, basic());

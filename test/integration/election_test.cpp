@@ -31,9 +31,9 @@ TEST_CASE("election: candidates in order, an acknowledgement, a resignation") {
         election_options they("they");
         election mine(zk, path, me);
         election theirs(other, path, they);
-        CHECK(!co_await theirs.leader());
+        CHECK(!co_await theirs.get_leader());
         ownership term = co_await mine.campaign();
-        election_leader leader = co_await theirs.leader();
+        election_leader leader = co_await theirs.get_leader();
         CHECK(leader.path == term.path());
         CHECK(leader.identity == "me");
         CHECK(leader.fencing_token == term.fencing_token());
@@ -56,7 +56,7 @@ TEST_CASE("election: candidates in order, an acknowledgement, a resignation") {
         CHECK(seen.value().acknowledged);
         CHECK(seen.value().path == term.path());
         co_await mine.acknowledge(term);  // it stays so
-        auto candidates = co_await theirs.contenders();
+        auto candidates = co_await theirs.list_contenders();
         REQUIRE(candidates.size() == 2);
         CHECK((candidates[0].holds && candidates[0].kind == "candidate"));
 
@@ -181,7 +181,7 @@ TEST_CASE("election: run leads again after the leadership was taken away, and th
         observer().erase(leader.path);
         co_await eventually_async([&] { return terms == 2; });
         CHECK(cancelled == 1);
-        leader = co_await watcher.leader();
+        leader = co_await watcher.get_leader();
         while (!acknowledged(leader))
             leader = co_await watcher.next_leader(leader);
         expire(proxy.session());
@@ -247,7 +247,7 @@ TEST_CASE("election: the names of other libraries") {
                                                      "__lock__0000000000");
             observer().plant(theirs, "they");
             election e(zk, folder, options);
-            election_leader leader = co_await e.leader();
+            election_leader leader = co_await e.get_leader();
             CHECK(leader.path == theirs);
             CHECK(leader.identity == "they");
             pending_result<ownership> mine;
@@ -259,7 +259,7 @@ TEST_CASE("election: the names of other libraries") {
             CHECK(mine.value().path().find(curator ? "-latch-0" : "__lock__0") !=
                   std::string::npos);
             co_await e.acknowledge(mine.value());
-            CHECK((co_await e.leader()).acknowledged);
+            CHECK((co_await e.get_leader()).acknowledged);
             co_await mine.value().release();
             co_await gone(folder);
         }
@@ -272,7 +272,7 @@ TEST_CASE("election: what a leader proclaims is heard") {
         election mine(zk, path, election_options("starting"));
         election theirs(other, path);
         ownership term = co_await mine.campaign();
-        election_leader leader = co_await theirs.leader();
+        election_leader leader = co_await theirs.get_leader();
         CHECK(leader.identity == "starting");
         pending_result<election_leader> seen;
         theirs.next_leader(leader, seen.handler());
@@ -290,7 +290,7 @@ TEST_CASE("election: what a leader proclaims is heard") {
         mine.proclaim(term, "2", second.handler());
         CHECK(!co_await finished(first));
         CHECK(!co_await finished(second));
-        leader = co_await theirs.leader();
+        leader = co_await theirs.get_leader();
         CHECK(leader.identity == "2");
         pending_result<election_leader> next;
         theirs.next_leader(leader, next.handler());
@@ -420,7 +420,7 @@ TEST_CASE("election: the names of Curator's LeaderSelector") {
         co_await term.release();
         co_await latch.wait_leadership();
         co_await latch.proclaim("the latch");
-        election_leader leader = co_await mine.leader();
+        election_leader leader = co_await mine.get_leader();
         CHECK(leader.identity == "the latch");
         co_await latch.close();
         co_await gone(path);

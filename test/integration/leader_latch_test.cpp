@@ -70,7 +70,7 @@ TEST_CASE("leader_latch: leads, resigns, leads again, closes, starts again") {
         CHECK(not_leading == errc::ownership_lost);
         // Closed: the next one leads, with what it said of itself.
         co_await b.acknowledge();
-        election_leader leader = co_await a.campaign().leader();
+        election_leader leader = co_await a.as_election().get_leader();
         CHECK(leader.identity == "b");
         CHECK(leader.acknowledged);
         CHECK(leader.fencing_token == second.value());
@@ -161,7 +161,7 @@ TEST_CASE("leader_latch: writes of the term only") {
         CHECK(read.data == "2");
         pending_result<> asked;
         a.wait_release_requested(asked.handler());
-        co_await a.campaign().request_release(a.term_path());
+        co_await a.as_election().request_release(a.term_path());
         CHECK(!co_await finished(asked));
         const latch_status led = a.status();
         observer().erase(a.term_path());

@@ -341,9 +341,9 @@ TEST_CASE("lock: run cancels the body when the lock is lost, or from outside") {
         };
         auto breaker = [&]() -> awaitable<void> {
             co_await eventually_async([&] { return inside; });
-            std::vector<contender_info> line = co_await l.contenders();
+            std::vector<contender_info> line = co_await l.list_contenders();
             REQUIRE(line.size() == 1);
-            co_await l.break_lock(line[0].path);
+            co_await l.break_contender(line[0].path);
         };
         auto running = [&]() -> awaitable<void> {
             error_code ec = co_await error_of([&] { return l.run(sleeper); });
@@ -378,13 +378,13 @@ TEST_CASE("lock: who holds and who waits") {
     with_two([](client& one, client& two, std::string path) -> awaitable<void> {
         lock a(one, path, lock_options("first"));
         lock b(two, path, lock_options("second"));
-        std::vector<contender_info> line = co_await a.contenders();
+        std::vector<contender_info> line = co_await a.list_contenders();
         CHECK(line.empty());
         ownership held = co_await a.acquire();
         pending_result<ownership> waiting;
         b.acquire(waiting.handler());
         co_await eventually_async([&] { return two.counters().watches > 0; });
-        line = co_await b.contenders();
+        line = co_await b.list_contenders();
         REQUIRE(line.size() == 2);
         CHECK(line[0].path == held.path());
         CHECK(line[0].kind == "lock");
@@ -398,13 +398,13 @@ TEST_CASE("lock: who holds and who waits") {
         CHECK(line[1].waits_for == std::vector<std::string>{line[0].path});
         CHECK(line[1].sequence == line[0].sequence + 1);
 
-        auto [not_ours] = co_await a.break_lock(path, as_tuple());
+        auto [not_ours] = co_await a.break_contender(path, as_tuple());
         CHECK(not_ours == errc::bad_path);
-        auto [elsewhere] = co_await a.break_lock("/somewhere" + line[0].path, as_tuple());
+        auto [elsewhere] = co_await a.break_contender("/somewhere" + line[0].path, as_tuple());
         CHECK(elsewhere == errc::bad_path);
-        co_await a.break_lock(line[1].path);
+        co_await a.break_contender(line[1].path);
         co_await finished(waiting);
-        auto [gone] = co_await a.break_lock(line[1].path, as_tuple());
+        auto [gone] = co_await a.break_contender(line[1].path, as_tuple());
         CHECK(gone == zk_errc::no_node);
         CHECK(held.valid());
         co_await held.release();
@@ -436,7 +436,7 @@ TEST_CASE("lock: writes that only an owner may do, and reads that see them") {
         co_await held.commit(std::move(create));
         pending_result<ownership> waiting;
         b.acquire(waiting.handler());
-        co_await a.break_lock(held.path());
+        co_await a.break_contender(held.path());
         transaction late;
         late.set(resource, "too late");
         auto [ec, results] = co_await held.commit(std::move(late), as_tuple());
@@ -488,7 +488,7 @@ TEST_CASE("lock: a format that does not exist") {
         lock l(one, path, options);
         auto [ec, none] = co_await l.acquire(as_tuple());
         CHECK(ec == errc::bad_option);
-        auto [unlisted, nobody] = co_await l.contenders(as_tuple());
+        auto [unlisted, nobody] = co_await l.list_contenders(as_tuple());
         CHECK(unlisted == errc::bad_option);
     });
 }
@@ -533,7 +533,7 @@ TEST_CASE("lock: bad paths, and clients that are closed") {
             lock l(one, bad);
             auto [ec, none] = co_await l.acquire(as_tuple());
             CHECK(ec == errc::bad_path);
-            auto [listed, nobody] = co_await l.contenders(as_tuple());
+            auto [listed, nobody] = co_await l.list_contenders(as_tuple());
             CHECK(listed == errc::bad_path);
         }
         client third = co_await make_client();
@@ -580,7 +580,7 @@ TEST_CASE("lock: an identity that looks like a request for release is shown as i
         for (bool asked : {false, true}) {
             if (asked)
                 co_await theirs.request_release(held.path());
-            auto line = co_await theirs.contenders();
+            auto line = co_await theirs.list_contenders();
             REQUIRE(line.size() == 1);
             CHECK(line[0].data == "host\nunlock");
         }

@@ -14,7 +14,7 @@ TEST_CASE("membership: join, members, set_data, leave") {
         std::string folder = path + "/deep/group";
         membership a(zk, folder);
         membership b(zk, folder);
-        std::vector<member_info> members = co_await a.members();
+        std::vector<member_info> members = co_await a.list_members();
         CHECK(members.empty());
         CHECK_FALSE(a.joined());
         co_await a.join("a", "one");
@@ -23,7 +23,7 @@ TEST_CASE("membership: join, members, set_data, leave") {
         co_await b.join("", "two");
         CHECK(b.name().size() == 32);
         observer().plant(folder + "/persistent", "no member");
-        members = co_await a.members();
+        members = co_await a.list_members();
         REQUIRE(members.size() == 2);
         std::size_t at = members[0].name == "a" ? 0 : 1;
         CHECK(members[at].data == "one");
@@ -183,7 +183,7 @@ TEST_CASE("membership: a party of Kazoo's has its own names, and other children 
         co_await b.join("a", "two");
         CHECK(a.name() == "a-b");
         CHECK(observer().data(path + "/a-b__party__") == "one");
-        std::vector<member_info> members = co_await a.members();
+        std::vector<member_info> members = co_await a.list_members();
         REQUIRE(members.size() == 2);
         CHECK(members[0].name == "a");
         CHECK(members[1].name == "a-b");

@@ -62,7 +62,7 @@ TEST_CASE("multi_lock: a mix of everything, all or nothing, in one object") {
         CHECK(held.find(path + "/b") == &held.parts()[1].held);
         CHECK(held.find(path + "/x") == nullptr);
         CHECK(held.fencing_token(path + "/x") == 0);
-        CHECK(co_await d.available() == 1);
+        CHECK(co_await d.count_available() == 1);
         ownership reader = co_await b.try_acquire_read();
         auto [no_write, nothing] = co_await c.try_acquire_read(as_tuple());
         CHECK(no_write == errc::would_block);

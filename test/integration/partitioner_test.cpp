@@ -26,7 +26,7 @@ const std::vector<std::string> six{"a", "b", "c", "d", "e", "f"};
 
 partitioner_options at_once() {
     partitioner_options options;
-    options.settle_time = 0ms;
+    options.settle = 0ms;
     return options;
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("partitioner: members share, hand over, and leave the rest to the othe
         CHECK(both.size() == 6);
         // An observer sees the decision and the members.
         membership members(zk, path + "/members");
-        std::vector<member_info> present = co_await members.members();
+        std::vector<member_info> present = co_await members.list_members();
         CHECK(present.size() == 2);
         auto decided = corozk::detail::read_assignment(observer().data(path));
         REQUIRE(decided);
@@ -242,7 +242,7 @@ TEST_CASE("partitioner: a loss is told, and the resource granted again") {
         // Somebody erases one of the nodes; somebody else everything.
         const std::int64_t token = held.at("b").fencing_token();
         lock tool(zk, path + "/locks/b");
-        co_await tool.break_lock(held.at("b").path());
+        co_await tool.break_contender(held.at("b").path());
         partition_change change = co_await a.next();
         CHECK(change.lost == std::vector<std::string>{"b"});
         apply(held, change);
@@ -309,7 +309,7 @@ TEST_CASE("partitioner: who is back soon enough has what it had") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         client other = co_await one_more_client();
         partitioner_options patient = at_once();
-        patient.settle_time = std::chrono::milliseconds::max();
+        patient.settle = std::chrono::milliseconds::max();
         partitioner a = at_six(other, path);
         partitioner b(zk, path, six, patient);
         held_map of_a, of_b;

@@ -84,7 +84,7 @@ TEST_CASE("priority_lock: readers together, but not past a writer that comes fir
         co_await settle(other);
         CHECK(!writer.done());
         CHECK(!late.done());
-        auto line = co_await mine.contenders();
+        auto line = co_await mine.list_contenders();
         REQUIRE(line.size() == 5);
         CHECK((line[0].holds && line[1].holds && line[2].holds && !line[3].holds));
         CHECK(line[0].path == r1.path());
@@ -223,7 +223,7 @@ TEST_CASE("priority_lock: a better one asks the holder to release; requests are 
             pending_result<ownership> waiter;
             theirs.acquire(6, waiter.handler());
             co_await nodes(path, 3);
-            auto line = co_await mine.contenders();
+            auto line = co_await mine.list_contenders();
             REQUIRE(line.size() == 2);
             co_await mine.request_release(line[1].path);
             co_await equal.value().release();
@@ -260,7 +260,7 @@ TEST_CASE("priority_lock: contenders are broken, by either of their nodes") {
         pending_result<ownership> waiter;
         mine.acquire(0, waiter.handler());
         co_await nodes(path, 3);
-        auto line = co_await mine.contenders();
+        auto line = co_await mine.list_contenders();
         REQUIRE(line.size() == 2);
         co_await theirs.break_contender(line[1].path);
         CHECK(co_await finished(waiter) == errc::ownership_lost);
@@ -351,7 +351,7 @@ TEST_CASE("priority lock: another node in the place of one of its two is a loss"
             std::string node = held.path();
             co_await settle(zk);
             if (!record) {
-                auto all = co_await exclusive.contenders();
+                auto all = co_await exclusive.list_contenders();
                 REQUIRE(all.size() == 1);
                 node = all[0].path;
             }
@@ -379,7 +379,7 @@ TEST_CASE("priority lock: a guarded write checks both nodes") {
         admin hand(shared_server().port());
         priority_lock exclusive(zk, path);
         ownership held = co_await exclusive.acquire(1);
-        auto all = co_await exclusive.contenders();
+        auto all = co_await exclusive.list_contenders();
         REQUIRE(all.size() == 1);
         transaction steps;
         steps.create(path + "-written", "first");

@@ -55,7 +55,7 @@ TEST_CASE("queue: first in, first out") {
             co_await q.put(std::to_string(i));
         std::vector<std::string> more{"5", "6", "7"};
         co_await q.put_many(more);
-        std::size_t size = co_await q.size();
+        std::size_t size = co_await q.count_items();
         CHECK(size == 8);
         queue_item first = co_await q.peek();
         CHECK(first.data == "0");
@@ -67,7 +67,7 @@ TEST_CASE("queue: first in, first out") {
         CHECK(ec == errc::would_block);
         auto [peek_ec, nothing] = co_await q.peek(as_tuple());
         CHECK(peek_ec == errc::would_block);
-        size = co_await q.size();
+        size = co_await q.count_items();
         CHECK(size == 0);
     });
 }
@@ -461,7 +461,7 @@ TEST_CASE("queue: ephemeral items go with their producer, and cannot be claimed"
         CHECK(ec == errc::not_supported);
         co_await other.close();
         co_await zk.sync(path);
-        std::size_t size = co_await q.size();
+        std::size_t size = co_await q.count_items();
         CHECK(size == 0);
     });
 }
@@ -566,7 +566,7 @@ TEST_CASE("queue: operations that begin after their object has gone") {
         auto take = q->take(boost::asio::deferred);
         auto peek = q->peek(boost::asio::deferred);
         auto consume = q->consume(boost::asio::deferred);
-        auto size = q->size(boost::asio::deferred);
+        auto size = q->count_items(boost::asio::deferred);
         auto acknowledge = claim.acknowledge(transaction(), boost::asio::deferred);
         auto release = claim.release(boost::asio::deferred);
         auto lost = claim.wait_lost(boost::asio::deferred);
@@ -793,7 +793,7 @@ TEST_CASE("queue: a list of rights that lets nobody write is refused, and leaves
                 auto [put] = co_await q.put("item", as_tuple());
                 CHECK(put == zk_errc::no_auth);
             }
-            node_children ledgers = co_await zk.children(folder + "-control");
+            node_children ledgers = co_await zk.get_children(folder + "-control");
             CHECK(ledgers.names.size() == 1);
         }
         admin hand = observer();

@@ -116,7 +116,7 @@ TEST_CASE("quota: an item that does not fit is refused, and not those that are p
         CHECK(!first.error());
         CHECK(large.error() == zk_errc::quota_exceeded);
         CHECK(!small.error());
-        std::size_t size = co_await q.size();
+        std::size_t size = co_await q.count_items();
         CHECK(size == 2);
     });
 }

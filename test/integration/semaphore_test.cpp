@@ -28,7 +28,7 @@ TEST_CASE("semaphore: weighted permits in order, over two sessions") {
         ownership two = co_await mine.acquire(2);
         CHECK(observer().data(path) == "4");
         CHECK(observer().children(path).size() == 1);  // one node for both
-        CHECK(co_await theirs.available() == 2);
+        CHECK(co_await theirs.count_available() == 2);
         ownership one = co_await theirs.acquire();
         pending_result<ownership> three;
         theirs.acquire(3, three.handler());
@@ -40,11 +40,11 @@ TEST_CASE("semaphore: weighted permits in order, over two sessions") {
         co_await settle(other);
         CHECK(!three.done());
         CHECK(!small.done());
-        CHECK(co_await mine.available() == 0);
-        auto holders = co_await mine.holders();
+        CHECK(co_await mine.count_available() == 0);
+        auto holders = co_await mine.list_holders();
         REQUIRE(holders.size() == 2);
         CHECK(holders[0].weight == 2);
-        auto line = co_await mine.contenders();
+        auto line = co_await mine.list_contenders();
         REQUIRE(line.size() == 4);
         CHECK(line[2].weight == 3);
         CHECK(line[2].waits_for.size() == 1 + (line[1].weight == 1 ? 1u : 0u));
@@ -321,7 +321,7 @@ TEST_CASE("semaphore: a release hands over to several, but to nobody whose node 
         for (auto& one : waiting)
             s.acquire(1, one.handler());
         co_await eventually_async([&] { return observer().children(path).size() == 5; });
-        const auto queue = co_await s.contenders();
+        const auto queue = co_await s.list_contenders();
         REQUIRE(queue.size() == 5);
         // Both releases are sent before anything can be heard of it.
         observer().erase(queue[3].path);

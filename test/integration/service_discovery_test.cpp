@@ -54,7 +54,7 @@ TEST_CASE("service discovery: register, resolve, update, unregister") {
         std::string base = path + "/services";
         service_discovery discovery(zk, base);
         CHECK(discovery.path() == base);
-        auto names = co_await discovery.names();
+        auto names = co_await discovery.list_names();
         CHECK(names.empty());
         auto all = co_await discovery.resolve("web");
         CHECK(all.empty());
@@ -71,7 +71,7 @@ TEST_CASE("service discovery: register, resolve, update, unregister") {
         a.node = "a";
         CHECK(all[0] == a);
         CHECK(observer().stat(base + "/web/a")->ephemeral_owner == zk.session_id());
-        names = co_await discovery.names();
+        names = co_await discovery.list_names();
         CHECK(names == only_web);
 
         a.enabled = false;
@@ -175,7 +175,7 @@ TEST_CASE("service discovery: the root is a base path like others") {
         service_discovery discovery(zk, "/");
         service_instance a(service, "127.0.0.1", 1);
         co_await discovery.register_instance(a);
-        auto names = co_await discovery.names();
+        auto names = co_await discovery.list_names();
         CHECK(std::count(names.begin(), names.end(), service) == 1);
         auto all = co_await discovery.resolve(service);
         CHECK(all.size() == 1);
@@ -208,7 +208,7 @@ TEST_CASE("service discovery: what cannot be registered") {
             service_provider provider(zk, path, bad);
             auto [ec4, chosen] = co_await provider.choose(as_tuple());
             CHECK(ec4 == errc::bad_path);
-            auto [ec5, endpoints] = co_await provider.endpoints(as_tuple());
+            auto [ec5, endpoints] = co_await provider.get_endpoints(as_tuple());
             CHECK(ec5 == errc::bad_path);
         }
         service_instance one = instance("a");
@@ -440,7 +440,7 @@ TEST_CASE("service discovery: endpoints are connected to, and say of which insta
         service_discovery discovery(zk, path);
         service_provider provider(zk, path, "web");
         pending_result<service_endpoints> waiting;
-        provider.endpoints(waiting.handler());
+        provider.get_endpoints(waiting.handler());
         service_instance no_port = instance("0");
         no_port.port.reset();
         co_await discovery.register_instance(no_port);
@@ -455,9 +455,9 @@ TEST_CASE("service discovery: endpoints are connected to, and say of which insta
         co_await discovery.register_instance(b);
 
         // In the other order it would be the first that is tried.
-        service_endpoints endpoints = co_await provider.endpoints();
+        service_endpoints endpoints = co_await provider.get_endpoints();
         if (endpoints.begin()->instance().id == "b")
-            endpoints = co_await provider.endpoints();
+            endpoints = co_await provider.get_endpoints();
         REQUIRE(endpoints.size() >= 2);
         CHECK(endpoints.begin()->instance().id == "a");
         CHECK(endpoints.begin()->port() == closed);
@@ -474,23 +474,23 @@ TEST_CASE("service discovery: endpoints are connected to, and say of which insta
         service_provider_options options;
         options.ssl = true;
         service_provider secure(zk, path, "web", options);
-        endpoints = co_await secure.endpoints_for(20s);
+        endpoints = co_await secure.get_endpoints_for(20s);
         CHECK(endpoints.begin()->port() == 443);
 
         // All of them are set aside.
         options.failure_threshold = 1;
         service_provider none_left(zk, path, "web", options);
-        endpoints = co_await none_left.endpoints();
+        endpoints = co_await none_left.get_endpoints();
         none_left.report_failure(endpoints.begin()->instance());
         auto [ec, none] =
-            co_await none_left.endpoints_until(std::chrono::steady_clock::now() + 20ms, as_tuple());
+            co_await none_left.get_endpoints_until(std::chrono::steady_clock::now() + 20ms, as_tuple());
         CHECK(ec == errc::deadline_exceeded);
 
         // If all fail, it says so.
         service_provider all_closed(zk, path, "closed");
         service_instance one("closed", "127.0.0.1", closed);
         co_await discovery.register_instance(one);
-        endpoints = co_await all_closed.endpoints();
+        endpoints = co_await all_closed.get_endpoints();
         auto [refused, last] =
             co_await boost::asio::async_connect(socket,
                                                 endpoints.begin(),

@@ -37,7 +37,7 @@ TEST_CASE("shared_lock: readers together, writers alone, in order") {
         CHECK(!writer.done());
         CHECK(!late_reader.done());
 
-        auto line = co_await mine.contenders();
+        auto line = co_await mine.list_contenders();
         REQUIRE(line.size() == 4);
         CHECK((line[0].holds && line[1].holds && !line[2].holds && !line[3].holds));
         CHECK((line[0].kind == "read" && line[2].kind == "write"));
@@ -332,7 +332,7 @@ TEST_CASE("shared_lock: an upgrade waits for the other readers, and new ones wai
         co_await eventually_async([&] { return !observer().exists(old_path); });
         co_await settle(other);
         CHECK(!late.done());
-        auto line = co_await mine.contenders();
+        auto line = co_await mine.list_contenders();
         REQUIRE(line.size() == 2);
         CHECK((line[0].path == held.path() && line[0].holds));
         // And back again.
@@ -439,7 +439,7 @@ TEST_CASE("shared_lock: a holder hears of requests, whenever they were written")
         co_await theirs.request_release(held.path());
         CHECK(!co_await finished(requested));
         CHECK(observer().data(held.path()) == "somebody\nunlock");
-        auto line = co_await theirs.contenders();
+        auto line = co_await theirs.list_contenders();
         REQUIRE(line.size() == 1);
         CHECK(line[0].data == "somebody");
         co_await held.wait_release_requested();  // it stays so
@@ -450,7 +450,7 @@ TEST_CASE("shared_lock: a holder hears of requests, whenever they were written")
         pending_result<ownership> next;
         mine.acquire_read(next.handler());
         co_await eventually_async([&] { return observer().children(path).size() == 2; });
-        line = co_await theirs.contenders();
+        line = co_await theirs.list_contenders();
         REQUIRE(line.size() == 2);
         co_await theirs.request_release(line[1].path);
         std::string released = held.path();

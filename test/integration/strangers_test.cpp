@@ -60,7 +60,7 @@ void with_stranger(Body body) {
 
 awaitable<void> collect(client& zk, std::string path, std::vector<std::string>& found) {
     found.push_back(path);
-    node_children below = co_await zk.children(path);
+    node_children below = co_await zk.get_children(path);
     for (const std::string& name : below.names)
         co_await collect(zk, path + "/" + name, found);
 }
@@ -75,7 +75,7 @@ awaitable<void> locked_up(client& insider, client& stranger, std::string folder)
         INFO(path);
         auto [read, data] = co_await stranger.get(path, as_tuple());
         CHECK(read == zk_errc::no_auth);
-        auto [list, names] = co_await stranger.children(path, as_tuple());
+        auto [list, names] = co_await stranger.get_children(path, as_tuple());
         CHECK(list == zk_errc::no_auth);
         auto [write, record] = co_await stranger.set(path, "mine", any_version, as_tuple());
         CHECK(write == zk_errc::no_auth);
@@ -143,21 +143,21 @@ TEST_CASE("strangers: locks, permits and leaderships") {
         semaphore their_permits(stranger, d, 2);
         election their_election(stranger, e);
         co_await refused(their_lock.acquire());
-        co_await refused(their_lock.contenders());
-        co_await refused(their_lock.break_lock(held[0].path()));
+        co_await refused(their_lock.list_contenders());
+        co_await refused(their_lock.break_contender(held[0].path()));
         co_await refused(their_lock.request_release(held[0].path()));
         co_await refused(their_shared.acquire_read());
         co_await refused(their_shared.acquire_write());
         co_await refused(their_priority.acquire(0));
         co_await refused(their_permits.acquire());
-        co_await refused(their_permits.available());
+        co_await refused(their_permits.count_available());
         co_await refused(their_permits.set_limit(3));
         co_await refused(their_election.campaign());
-        co_await refused(their_election.leader());
+        co_await refused(their_election.get_leader());
         std::vector<std::string> paths{a, b, c, d, e};
         co_await refused(find_deadlocks(stranger, paths));
         contention_inspector seen(stranger, a);
-        co_await refused(seen.contenders());
+        co_await refused(seen.list_contenders());
         for (const ownership& o : held)
             CHECK(o.valid());
     });
@@ -263,7 +263,7 @@ TEST_CASE("strangers: configurations, caches, members, names, meetings, transact
         co_await refused(their_node.keep("theirs"));
         co_await refused(their_group.join("they"));
         co_await refused(their_group.join("me"));
-        co_await refused(their_group.members());
+        co_await refused(their_group.list_members());
         partitioner their_shards(stranger, folder + "/shards", shards);
         co_await refused(their_shards.join("they"));
         co_await refused(their_shards.join("me"));
@@ -284,11 +284,11 @@ TEST_CASE("strangers: configurations, caches, members, names, meetings, transact
         co_await refused(their_services.update(lasting));
         co_await refused(their_services.unregister(lasting));
         co_await refused(their_services.resolve("web"));
-        co_await refused(their_services.names());
+        co_await refused(their_services.list_names());
         co_await refused(their_cache.next());
         co_await refused(their_provider.choose());
         co_await refused(their_provider.try_choose());
-        co_await refused(their_provider.endpoints());
+        co_await refused(their_provider.get_endpoints());
         co_await refused(their_meeting.publish("theirs"));
         co_await refused(their_meeting.await());
         co_await refused(their_meeting.next());

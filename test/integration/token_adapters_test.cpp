@@ -222,7 +222,7 @@ TEST_CASE("adapter: cancel_after gives up, and leaves nothing behind") {
             co_await zk.sync();
         co_await eventually_async(
             [&] { return observer().children(at_server(path + "/lock")).size() == 1; });
-        node_children nodes = co_await zk.children(path + "/lock");
+        node_children nodes = co_await zk.get_children(path + "/lock");
         CHECK(nodes.names.size() == 1);
         co_await held.release();
         // In time it does nothing.

@@ -78,9 +78,9 @@ TEST_CASE("tracer: operations, their requests, and the time for which a lock is 
         CHECK(traces.of(trace_kind::tenure, "hold")[0].ends == 1);
         CHECK(traces.of(trace_kind::operation, "ownership.release").size() == 1);
 
-        std::vector<contender_info> none = co_await l.contenders();
+        std::vector<contender_info> none = co_await l.list_contenders();
         CHECK(none.empty());
-        CHECK(traces.of(trace_kind::operation, "lock.contenders").size() == 1);
+        CHECK(traces.of(trace_kind::operation, "lock.list_contenders").size() == 1);
 
         auto [ec, data] = co_await zk.get(path + "/none", as_tuple());
         CHECK(ec == zk_errc::no_node);
@@ -149,7 +149,7 @@ TEST_CASE("counters: histograms of requests, waits and holds") {
         CHECK(c.grants == 3);
         CHECK(c.wait_times.count() == 3);
         CHECK(c.hold_times.count() == 3);
-        CHECK(c.request_times.count() == c.answers);
+        CHECK(c.request_times.count() == c.responses);
         CHECK(c.request_times.sum() > std::chrono::nanoseconds(0));
         CHECK(c.wait_times.quantile(1.0) > std::chrono::nanoseconds(0));
     });

@@ -70,7 +70,7 @@ TEST_CASE("our waiter waits for another library's barrier, which outlives it") {
         barrier ours(zk, at.path);
         party setter(which, at.arguments({"task=set"}));
         co_await setter.end();
-        bool is_set = co_await ours.is_set();
+        bool is_set = co_await ours.check();
         CHECK(is_set);
         bool set = co_await ours.set();
         CHECK_FALSE(set);

@@ -130,7 +130,7 @@ TEST_CASE("we find the instances that another library registers, and their end")
         // Another cache, which may see what others do a little later.
         service_endpoints endpoints;
         while (endpoints.size() != 2)
-            endpoints = co_await provider.endpoints();
+            endpoints = co_await provider.get_endpoints();
         CHECK(endpoints.begin()->port() == 8080);
 
         theirs.kill();
@@ -138,7 +138,7 @@ TEST_CASE("we find the instances that another library registers, and their end")
             state = co_await cache.next(state.revision);
         CHECK(state.instances[0].id == "d");
         while (endpoints.size() != 1)
-            endpoints = co_await provider.endpoints();
+            endpoints = co_await provider.get_endpoints();
         service_instance chosen = co_await provider.choose();
         CHECK(chosen.id == "d");
         at.tell_to_leave();

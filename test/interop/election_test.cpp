@@ -87,7 +87,7 @@ TEST_CASE("our observers see another library's leader and the change to ours") {
         auto they_lead = [&] { return at.inside(name_of(which)) == 1; };
         co_await theirs.until(they_lead, "leading");
         // Curator writes its id before it can lead.
-        election_leader seen = co_await ours.leader();
+        election_leader seen = co_await ours.get_leader();
         REQUIRE(seen);
         CHECK(seen.identity == "them");
         CHECK(seen.session_id != zk.session_id());
@@ -97,7 +97,7 @@ TEST_CASE("our observers see another library's leader and the change to ours") {
         ours.campaign(campaign.handler());
         auto both_are_there = [&] { return at.hand.children(at.path).size() == 2; };
         co_await theirs.until(both_are_there, "our candidate's node");
-        std::vector<contender_info> line = co_await ours.contenders();
+        std::vector<contender_info> line = co_await ours.list_contenders();
         REQUIRE(line.size() == 2);
         CHECK(line[0].data == "them");
         CHECK(line[0].holds);
@@ -114,7 +114,7 @@ TEST_CASE("our observers see another library's leader and the change to ours") {
         // The moment without a leader may be reported, too.
         if (change.value())
             CHECK(change.value().identity == our_party);
-        seen = co_await ours.leader();
+        seen = co_await ours.get_leader();
         CHECK(seen.path == campaign.value().path());
         co_await theirs.end();
         co_await campaign.value().release();
@@ -159,18 +159,18 @@ TEST_CASE("another library's candidate sees our leader and follows it") {
             CHECK(onlooker.lines() == seen);
         }
         CHECK(at.inside(name_of(which)) == 0);
-        election_leader leader = co_await ours.leader();
+        election_leader leader = co_await ours.get_leader();
         CHECK(leader.path == term.path());
         CHECK(leader.acknowledged);
 
         co_await term.release();
         auto they_lead = [&] { return at.inside(name_of(which)) == 1; };
         co_await theirs.until(they_lead, "leading");
-        leader = co_await ours.leader();
+        leader = co_await ours.get_leader();
         CHECK(leader.identity == "them");
         at.tell_to_leave();
         co_await theirs.end();
-        leader = co_await ours.leader();
+        leader = co_await ours.get_leader();
         CHECK_FALSE(leader);
     });
     CHECK(at.hand.children(at.path).empty());

@@ -61,7 +61,7 @@ TEST_CASE("our lock waits behind another library's and sees it") {
         auto both_are_there = [&] { return at.hand.children(at.path).size() == 2; };
         co_await theirs.until(both_are_there, "our contender's node");
 
-        std::vector<contender_info> line = co_await ours.contenders();
+        std::vector<contender_info> line = co_await ours.list_contenders();
         REQUIRE(line.size() == 2);
         CHECK(line[0].holds);
         CHECK(line[0].session_id != zk.session_id());
@@ -99,7 +99,7 @@ TEST_CASE("another library's lock waits behind ours") {
         auto they_wait = [&] { return watches_below(held.path()) == 2; };
         co_await theirs.until(they_wait, "waiting for our node");
         CHECK(at.inside(name_of(which)) == 0);
-        std::vector<contender_info> line = co_await ours.contenders();
+        std::vector<contender_info> line = co_await ours.list_contenders();
         REQUIRE(line.size() == 2);
         CHECK(line[0].path == held.path());
         CHECK(line[1].waits_for == std::vector<std::string>{held.path()});
@@ -129,7 +129,7 @@ TEST_CASE("a contender of another library that is broken makes room for ours") {
         lock ours(zk, at.path, options_with(which));
         auto they_are_inside = [&] { return at.inside(name_of(which)) == 1; };
         co_await theirs->until(they_are_inside, "holding the lock");
-        std::vector<contender_info> line = co_await ours.contenders();
+        std::vector<contender_info> line = co_await ours.list_contenders();
         REQUIRE(line.size() == 1);
         pending_result<ownership> acquiring;
         ours.acquire(acquiring.handler());
@@ -137,7 +137,7 @@ TEST_CASE("a contender of another library that is broken makes room for ours") {
         co_await theirs->until(both_are_there, "our contender's node");
         theirs.reset();  // killed: its session still exists
         std::string broken = line[0].path;
-        co_await ours.break_lock(broken);
+        co_await ours.break_contender(broken);
         error_code acquired = co_await finished(acquiring);
         CHECK_FALSE(acquired);
         co_await acquiring.value().release();
@@ -152,7 +152,7 @@ TEST_CASE("Curator's mutex is released when we ask for it, and ours when Curator
         party holder(party_kind::curator, at.arguments({"task=revocable", "kind=mutex"}));
         auto they_are_inside = [&] { return at.inside("curator") == 1; };
         co_await holder.until(they_are_inside, "holding the lock");
-        std::vector<contender_info> line = co_await ours.contenders();
+        std::vector<contender_info> line = co_await ours.list_contenders();
         REQUIRE(line.size() == 1);
         pending_result<ownership> acquiring;
         ours.acquire(acquiring.handler());

@@ -90,7 +90,7 @@ TEST_CASE("members of both libraries see each other come and go") {
         const std::string their_data =
             foreign.with == party_kind::curator ? "data of them" : "them";
         CHECK(change.joined[0].data == their_data);
-        std::vector<member_info> members = co_await ours.members();
+        std::vector<member_info> members = co_await ours.list_members();
         CHECK(members.size() == 2);
 
         co_await ours.leave();
@@ -160,10 +160,10 @@ TEST_CASE("a party ignores what is not a member of it") {
         co_await native.join("stranger", "not of the party");
         co_await party_of_ours.join("us", "we");
         CHECK(at.hand.exists(at.path + "/us__party__"));
-        std::vector<member_info> members = co_await party_of_ours.members();
+        std::vector<member_info> members = co_await party_of_ours.list_members();
         REQUIRE(members.size() == 1);
         CHECK(members[0].name == "us");
-        members = co_await native.members();
+        members = co_await native.list_members();
         CHECK(members.size() == 2);
     });
 }

@@ -80,7 +80,7 @@ TEST_CASE("another library takes what we put, in our order") {
         co_await ours.put("stop");
         co_await theirs.end();
         CHECK(theirs.lines() == items);
-        std::size_t left = co_await ours.size();
+        std::size_t left = co_await ours.count_items();
         CHECK(left == 0);
     });
     auto folder = at.hand.stat(at.path);

@@ -91,7 +91,7 @@ public:
         how.mode = create_mode::ephemeral_sequential;
         created_node created = co_await session_.create(prefix, std::string(), how);
         std::string marker = created.path;
-        node_children listing = co_await session_.children(root_ + "/inside");
+        node_children listing = co_await session_.get_children(root_ + "/inside");
         bool writers = false;
         bool others = false;
         std::string all;

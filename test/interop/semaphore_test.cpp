@@ -85,13 +85,13 @@ TEST_CASE("another library's lease counts for us") {
         semaphore ours(zk, at.path, 2, options_with(which));
         auto they_are_inside = [&] { return at.inside(name_of(which)) == 1; };
         co_await theirs.until(they_are_inside, "holding a lease");
-        std::int32_t available = co_await ours.available();
+        std::int32_t available = co_await ours.count_available();
         CHECK(available == 1);
         ownership first = co_await ours.try_acquire();
         CHECK(first.valid());
-        available = co_await ours.available();
+        available = co_await ours.count_available();
         CHECK(available == 0);
-        std::vector<contender_info> holders = co_await ours.holders();
+        std::vector<contender_info> holders = co_await ours.list_holders();
         REQUIRE(holders.size() == 2);
         CHECK(holders[0].data == "them");
         CHECK(holders[0].session_id != zk.session_id());
@@ -110,7 +110,7 @@ TEST_CASE("another library's lease counts for us") {
                    at.hand.children(leases(at, which)).size() == 3;
         };
         co_await theirs.until(queued, "our contenders' nodes");
-        std::vector<contender_info> line = co_await ours.contenders();
+        std::vector<contender_info> line = co_await ours.list_contenders();
         CHECK(line.size() == 5);  // the first waiter has a node below both parents
         CHECK(std::count_if(
                   line.begin(), line.end(), [](const contender_info& c) { return c.holds; }) == 2);

@@ -92,12 +92,12 @@ TEST_CASE("members of a ServerSet find each other, and their ends") {
         service_provider_options options;
         options.format = format;
         service_provider provider(zk, at.path, "set", options);
-        service_endpoints endpoints = co_await provider.endpoints();
+        service_endpoints endpoints = co_await provider.get_endpoints();
         while (endpoints.size() != 2)
-            endpoints = co_await provider.endpoints();
+            endpoints = co_await provider.get_endpoints();
         options.endpoint = "http-admin";
         service_provider metrics(zk, at.path, "set", options);
-        endpoints = co_await metrics.endpoints();
+        endpoints = co_await metrics.get_endpoints();
         REQUIRE(endpoints.size() == 1);
         CHECK(endpoints.begin()->port() == 9990);
         CHECK(endpoints.begin()->host_name() == "127.0.0.1");

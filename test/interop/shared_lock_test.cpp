@@ -108,7 +108,7 @@ TEST_CASE("readers of both parties are inside together, and a writer waits for b
         ours.acquire_write(writing.handler());
         auto all_are_there = [&] { return at.hand.children(at.path).size() == 3; };
         co_await theirs.until(all_are_there, "our writer's node");
-        std::vector<contender_info> line = co_await ours.contenders();
+        std::vector<contender_info> line = co_await ours.list_contenders();
         REQUIRE(line.size() == 3);
         CHECK(line[0].kind == "read");
         CHECK(line[0].holds);
@@ -120,7 +120,7 @@ TEST_CASE("readers of both parties are inside together, and a writer waits for b
         CHECK(blocked == errc::would_block);
 
         co_await reading.release();
-        line = co_await ours.contenders();
+        line = co_await ours.list_contenders();
         REQUIRE(line.size() == 2);
         CHECK(line[1].waits_for == std::vector<std::string>{line[0].path});
         CHECK_FALSE(writing.done());
@@ -212,7 +212,7 @@ TEST_CASE("Curator releases its write lock when we ask for it") {
         party theirs(party_kind::curator, at.arguments({"task=revocable", "kind=shared"}));
         auto they_are_inside = [&] { return at.inside("curator") == 1; };
         co_await theirs.until(they_are_inside, "holding the lock");
-        std::vector<contender_info> line = co_await ours.contenders();
+        std::vector<contender_info> line = co_await ours.list_contenders();
         REQUIRE(line.size() == 1);
         pending_result<ownership> acquiring;
         ours.acquire_write(acquiring.handler());

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 awaitable<void> barriers(client& c, std::string folder) {
     barrier gate(c, folder + "/gate");
     co_await gate.set();
-    co_await gate.is_set();
+    co_await gate.check();
     co_await gate.wait_for(20ms, as_tuple());
     co_await gate.remove();
     co_await gate.wait_for(patience(1s));

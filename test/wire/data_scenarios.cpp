@@ -59,14 +59,14 @@ awaitable<void> counters(client& c, std::string folder) {
 awaitable<void> members(client& c, std::string folder) {
     membership group(c, folder);
     co_await group.join_for("a", "1", patience(2s));
-    co_await group.members();
+    co_await group.list_members();
     co_await for_a_second(group.set_data("2"));
     co_await group.leave();
 }
 
 awaitable<void> partitioners(client& c, std::string folder) {
     partitioner_options at_once;
-    at_once.settle_time = std::chrono::milliseconds(0);
+    at_once.settle = std::chrono::milliseconds(0);
     const std::vector<std::string> two{"x", "y"};
     partitioner mine(c, folder + "/shards", two, at_once);
     co_await mine.join_for("a", patience(2s));
@@ -101,12 +101,12 @@ awaitable<void> services(client& c, std::string folder) {
     co_await discovery.register_instance_for(lasting, patience(2s));
     co_await for_a_second(discovery.update(lasting));
     co_await discovery.resolve("web");
-    co_await discovery.names();
+    co_await discovery.list_names();
     service_cache cache(c, folder, "web");
     co_await for_a_second(cache.next());
     service_provider provider(c, folder, "web");
     co_await provider.choose_for(patience(1s));
-    co_await provider.endpoints_for(patience(1s));
+    co_await provider.get_endpoints_for(patience(1s));
     co_await discovery.unregister(lasting);
     co_await discovery.unregister(dynamic);
 }

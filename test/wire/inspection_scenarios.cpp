@@ -21,7 +21,7 @@ awaitable<void> contention_inspectors(client& c, std::string folder) {
     lock l(c, folder);
     ownership held = co_await l.acquire_for(patience(2s));
     contention_inspector line(c, folder);
-    std::vector<contender_info> all = co_await line.contenders();
+    std::vector<contender_info> all = co_await line.list_contenders();
     if (!all.empty())
         co_await line.break_contender(all.front().path);
     co_await held.release(as_tuple());
@@ -42,7 +42,7 @@ awaitable<void> others_names(client& c, std::string folder, compatibility whose)
     of_lock.compatibility = whose;
     lock l(c, folder + "/lock", of_lock);
     ownership held = co_await l.acquire_for(patience(2s));
-    co_await l.contenders();
+    co_await l.list_contenders();
     co_await held.release();
 
     queue_options of_queue;

@@ -24,7 +24,7 @@ awaitable<void> locks(client& c, std::string folder) {
     ownership first = co_await l.acquire_for(patience(2s));
     lock other(c, folder);
     auto [ec, second] = co_await other.try_acquire(as_tuple());
-    co_await l.contenders();
+    co_await l.list_contenders();
     co_await first.release();
     ownership third = co_await other.acquire_for(patience(2s));
     co_await third.release();
@@ -37,7 +37,7 @@ awaitable<void> shared_locks(client& c, std::string folder) {
     co_await reader.release();
     co_await other.release();
     ownership writer = co_await l.acquire_write_for(patience(2s));
-    co_await l.contenders();
+    co_await l.list_contenders();
     co_await writer.release();
 }
 
@@ -45,14 +45,14 @@ awaitable<void> priority_locks(client& c, std::string folder) {
     priority_lock l(c, folder);
     ownership held = co_await l.acquire_for(5, patience(2s));
     auto [ec, none] = co_await l.try_acquire(1, as_tuple());
-    co_await l.contenders();
+    co_await l.list_contenders();
     co_await held.release();
 }
 
 awaitable<void> semaphores(client& c, std::string folder) {
     semaphore s(c, folder, 3);
     ownership two = co_await s.acquire_for(2, patience(2s));
-    co_await s.available();
+    co_await s.count_available();
     ownership one = co_await s.acquire_for(1, patience(2s));
     co_await two.release();
     co_await one.release();
@@ -74,7 +74,7 @@ awaitable<void> elections(client& c, std::string folder) {
     election e(c, folder);
     ownership term = co_await e.campaign_for(patience(2s));
     co_await e.acknowledge(term);
-    co_await e.leader();
+    co_await e.get_leader();
     co_await term.release();
 }
 

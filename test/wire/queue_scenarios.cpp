@@ -19,7 +19,7 @@ awaitable<void> queues(client& c, std::string folder) {
     auto deadline = std::chrono::steady_clock::now() + patience(2s);
     co_await q.put_until("a", deadline);
     co_await q.put_until("b", deadline);
-    co_await q.size();
+    co_await q.count_items();
     co_await q.take_until(deadline);
     queue_claim claim = co_await q.consume_until(deadline);
     co_await claim.acknowledge();

@@ -26,7 +26,7 @@ awaitable<void> operations(client& c, std::string folder) {
     co_await for_a_second(listed.changed.next());
     co_await c.sync(node);
     co_await c.erase(node);
-    co_await c.children(folder);
+    co_await c.get_children(folder);
 }
 
 /// Requests that ZooKeeper's C client cannot make.
@@ -42,7 +42,7 @@ awaitable<void> other_requests(client& c, std::string folder) {
     transaction steps;
     steps.create(folder + "/container", "", container).set(node, "2").check(node);
     co_await c.commit(steps);
-    co_await c.ephemerals("/");
+    co_await c.get_ephemerals("/");
     co_await c.count_descendants(folder);
     co_await c.who_am_i();
 }

@@ -37,7 +37,7 @@ struct barrier_options {
  * | operation | all types |
  * |---|---|
  * | `wait` | completes at once; nothing is left at the server |
- * | `is_set` | completes at once |
+ * | `check` | completes at once |
  * | `set`, `remove` | complete at once; requests in flight may be applied |
  *
  * @executor As `client`. The destructor leaves the barrier as it is.
@@ -92,8 +92,8 @@ public:
      * Retries across outages and session loss; bound it with Asio cancellation.
      */
     template <class Token = default_token>
-    auto is_set(Token&& token = Token{}) {
-        return initiate<&start_is_set>("barrier.is_set", std::forward<Token>(token));
+    auto check(Token&& token = Token{}) {
+        return initiate<&start_check>("barrier.check", std::forward<Token>(token));
     }
 
     /**
@@ -124,7 +124,7 @@ public:
 private:
     static void start_set(const impl_ptr&, handler_of<bool>);
     static void start_remove(const impl_ptr&, handler_of<bool>);
-    static void start_is_set(const impl_ptr&, handler_of<bool>);
+    static void start_check(const impl_ptr&, handler_of<bool>);
     static void start_wait(const impl_ptr&, time_limit limit, handler_of<>);
 };
 

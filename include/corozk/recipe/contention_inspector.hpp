@@ -33,17 +33,17 @@ public:
     contention_inspector() noexcept = default;
 
     /**
-     * @brief As `lock::contenders`, after a `sync` (`zk_errc::not_read_only`). Interprets the nodes
+     * @brief As `lock::list_contenders`, after a `sync` (`zk_errc::not_read_only`). Interprets the nodes
      *        as each recipe would, and uses the one that recognises most of them.
      */
     template <class Token = default_token>
-    auto contenders(Token&& token = Token{}) {
-        return initiate<&start_contenders>("contention_inspector.contenders",
+    auto list_contenders(Token&& token = Token{}) {
+        return initiate<&start_list_contenders>("contention_inspector.list_contenders",
                                            std::forward<Token>(token));
     }
 
     /**
-     * @brief As `lock::break_contender`; `zk_errc::no_node` if `contenders` does not list it.
+     * @brief As `lock::break_contender`; `zk_errc::no_node` if `list_contenders` does not list it.
      */
     template <class Token = default_token>
     auto break_contender(std::string contender_path, Token&& token = Token{}) {
@@ -54,7 +54,7 @@ public:
     }
 
     /**
-     * @brief As `lock::request_release`; `zk_errc::no_node` if `contenders` does not list it.
+     * @brief As `lock::request_release`; `zk_errc::no_node` if `list_contenders` does not list it.
      */
     template <class Token = default_token>
     auto request_release(std::string contender_path, Token&& token = Token{}) {
@@ -65,7 +65,7 @@ public:
     }
 
     /**
-     * @brief As `lock::insist_on_release`; `zk_errc::no_node` if `contenders` does not list it.
+     * @brief As `lock::insist_on_release`; `zk_errc::no_node` if `list_contenders` does not list it.
      */
     template <class Token = default_token>
     auto insist_on_release(std::string contender_path, time_limit grace, Token&& token = Token{}) {
@@ -77,7 +77,7 @@ public:
     }
 
 private:
-    static void start_contenders(const impl_ptr&, handler_of<std::vector<contender_info>>);
+    static void start_list_contenders(const impl_ptr&, handler_of<std::vector<contender_info>>);
     static void start_break(const impl_ptr&, std::string contender_path, handler_of<>);
     static void start_request(const impl_ptr&, std::string contender_path, handler_of<>);
     static void start_insist(const impl_ptr&, std::string, time_limit, handler_of<bool>);

@@ -17,7 +17,7 @@ namespace corozk {
  * `take`, `consume` and their variants wait until an item is due; `try_take`, `try_consume` and
  * `peek` consider only due items. Waiters are woken by a timer, and by a watch if an item with an
  * earlier due time is put. Otherwise as any queue: items are taken exactly once or acknowledged.
- * `size` and the bound also count items that are not due.
+ * `count_items` and the bound also count items that are not due.
  *
  * As in `priority_queue`, takes use a listing that was requested after them.
  *
@@ -32,7 +32,7 @@ namespace corozk {
  * @par Format
  * Items are named `queue-<due time>-<sequence>`, in milliseconds since 1970 with thirteen digits,
  * so that names sort. Other children are ignored. With another `compatibility` than `native`, all
- * operations except `size` fail with `errc::bad_option`. `put_many` adds items with the same due
+ * operations except `count_items` fail with `errc::bad_option`. `put_many` adds items with the same due
  * time.
  *
  * @origin Curator's DistributedDelayQueue, whose item format is different.

@@ -216,13 +216,13 @@ public:
      *
      * @completes `void(error_code, election_leader)`
      *
-     * @errors As `contenders`.
+     * @errors As `list_contenders`.
      *
      * @cancellation All types: completes at once.
      */
     template <class Token = default_token>
-    auto leader(Token&& token = Token{}) {
-        return observe("election.leader", std::nullopt, std::forward<Token>(token));
+    auto get_leader(Token&& token = Token{}) {
+        return observe("election.get_leader", std::nullopt, std::forward<Token>(token));
     }
 
     /**

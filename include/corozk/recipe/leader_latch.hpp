@@ -158,13 +158,13 @@ public:
     /** @brief As `election::acknowledge`, for the current term. */
     template <class Token = default_token>
     auto acknowledge(Token&& token = Token{}) {
-        return campaign().acknowledge(term(), std::forward<Token>(token));
+        return as_election().acknowledge(term(), std::forward<Token>(token));
     }
 
     /** @brief As `election::proclaim`, for the current term. */
     template <class Token = default_token>
     auto proclaim(std::string identity, Token&& token = Token{}) {
-        return campaign().proclaim(term(), std::move(identity), std::forward<Token>(token));
+        return as_election().proclaim(term(), std::move(identity), std::forward<Token>(token));
     }
 
     /** @brief As `ownership::commit`, for the current term: that of the call, not a later one. */
@@ -194,8 +194,8 @@ public:
                                                        term().implementation());
     }
 
-    /** @brief The election it participates in: for `leader`, `next_leader`, `contenders`, ... */
-    election& campaign() const noexcept;
+    /** @brief The election it participates in: for `get_leader`, `next_leader`, `list_contenders`, ... */
+    election& as_election() const noexcept;
 
 private:
     using owned_ptr = std::shared_ptr<detail::owned>;

@@ -89,12 +89,6 @@ public:
         return detail::run_owned(acquire(), std::move(body), "lock.run", path());
     }
 
-    /** @brief Same as `break_contender`. */
-    template <class Token = default_token>
-    auto break_lock(std::string contender_path, Token&& token = Token{}) {
-        return break_contender(std::move(contender_path), std::forward<Token>(token));
-    }
-
     /** @brief For `multi_lock::add`. */
     detail::acquisition part() const { return part_of(claim()); }
 };

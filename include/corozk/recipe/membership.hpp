@@ -35,7 +35,7 @@ struct membership_options {
 /**
  * @brief A group of processes: each member has an ephemeral node with its name and data.
  *
- * An object can be a member (`join` ... `leave`), an observer (`members`, `next_change`), or both.
+ * An object can be a member (`join` ... `leave`), an observer (`list_members`, `next_change`), or both.
  *
  * A member remains one until `leave`: after session loss it joins again in the next session with
  * its latest data, as soon as the server has deleted the node of the lost session. The same applies
@@ -52,7 +52,7 @@ struct membership_options {
  * as the server has it, across outages and sessions. Children that are not ephemeral are ignored.
  *
  * @par Preconditions
- * An observer may read all members' nodes; otherwise `members` and `next_change` fail with
+ * An observer may read all members' nodes; otherwise `list_members` and `next_change` fail with
  * `zk_errc::no_auth`.
  *
  * @cancellation
@@ -61,7 +61,7 @@ struct membership_options {
  * | `join` | completes at once; the node is deleted in the background |
  * | `leave` | completes at once; leaves in the background |
  * | `set_data` | completes at once; writes the data in the background |
- * | `members` | completes at once |
+ * | `list_members` | completes at once |
  * | `next_change` | completes at once; the next call still reports the change |
  *
  * @executor As `client`. The destructor leaves the group in the background.
@@ -168,8 +168,8 @@ public:
      * session loss; bound it with Asio cancellation.
      */
     template <class Token = default_token>
-    auto members(Token&& token = Token{}) {
-        return initiate<&start_members>("membership.members", std::forward<Token>(token));
+    auto list_members(Token&& token = Token{}) {
+        return initiate<&start_list_members>("membership.list_members", std::forward<Token>(token));
     }
 
     /**
@@ -191,7 +191,7 @@ private:
     static void start_join(const impl_ptr&, std::string, std::string, time_limit, handler_of<>);
     static void start_set_data(const impl_ptr&, std::string data, handler_of<>);
     static void start_leave(const impl_ptr&, handler_of<>);
-    static void start_members(const impl_ptr&, handler_of<std::vector<member_info>>);
+    static void start_list_members(const impl_ptr&, handler_of<std::vector<member_info>>);
     static void start_next_change(const impl_ptr&, handler_of<membership_change>);
 };
 

@@ -24,7 +24,7 @@ struct partitioner_options {
     /// How long the deciding member waits after a membership change before it reassigns resources,
     /// so that changes in quick succession are handled together: processes that start together, or
     /// a process that is restarted under its name, which then gets back what it had before.
-    std::chrono::milliseconds settle_time = std::chrono::seconds(1);
+    std::chrono::milliseconds settle = std::chrono::seconds(1);
 
     /// ACL of all nodes. Empty means open to everyone.
     corozk::acl acl;

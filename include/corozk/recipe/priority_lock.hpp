@@ -16,7 +16,7 @@ struct priority_lock_options {
     priority_lock_options() = default;
     explicit priority_lock_options(std::string identity_) : identity(std::move(identity_)) {}
 
-    /// Stored in the contender's nodes and shown by `contenders`.
+    /// Stored in the contender's nodes and shown by `list_contenders`.
     std::string identity;
 
     /// ACL of the contenders' nodes and of missing parents. Empty means open to everyone.

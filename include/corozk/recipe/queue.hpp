@@ -202,7 +202,7 @@ private:
  * empty, a watch. They may be mixed: neither gets a claimed item.
  *
  * @errors All operations can fail with `errc::closed` and the server's errors. Only the `try_`
- * forms, `peek`, `size` and puts can fail with `errc::not_connected` (nothing was sent); all others
+ * forms, `peek`, `count_items` and puts can fail with `errc::not_connected` (nothing was sent); all others
  * wait for the connection. While it is unknown whether a put or a delete of the object was applied,
  * other calls of the same side (producers, consumers) wait for the connection, too.
  *
@@ -307,8 +307,8 @@ public:
      * @completes `void(error_code, std::size_t)`
      */
     template <class Token = default_token>
-    auto size(Token&& token = Token{}) {
-        return initiate<&start_size>("queue.size", std::forward<Token>(token));
+    auto count_items(Token&& token = Token{}) {
+        return initiate<&start_count_items>("queue.count_items", std::forward<Token>(token));
     }
 
 protected:
@@ -338,7 +338,7 @@ private:
                               time_limit limit,
                               bool no_wait,
                               handler_of<queue_claim>);
-    static void start_size(const impl_ptr&, handler_of<std::size_t>);
+    static void start_count_items(const impl_ptr&, handler_of<std::size_t>);
 };
 
 /**

@@ -30,7 +30,7 @@ using semaphore_options = contender_options;  ///< The options of a `semaphore`.
  *
  * @par Names
  * Except with `native`, an acquisition is of one permit (otherwise `errc::not_supported`) and waits
- * for the other library's lock, then for a lease; `contenders` lists both, and `try_acquire` also
+ * for the other library's lock, then for a lease; `list_contenders` lists both, and `try_acquire` also
  * fails while another client is acquiring a lease.
  * - `native`: "<guid>-lease-<sequence>", or "<guid>-lease3-<sequence>" for three permits.
  * - `curator`: "leases/_c_<guid>-lease-<sequence>", as InterProcessSemaphoreV2, under the lock
@@ -140,13 +140,13 @@ public:
      *
      * @completes `void(error_code, std::int32_t)`
      *
-     * @errors As `contenders`.
+     * @errors As `list_contenders`.
      *
      * @cancellation All types: completes at once.
      */
     template <class Token = default_token>
-    auto available(Token&& token = Token{}) {
-        return initiate<&start_available>("semaphore.available", std::forward<Token>(token));
+    auto count_available(Token&& token = Token{}) {
+        return initiate<&start_count_available>("semaphore.count_available", std::forward<Token>(token));
     }
 
     /**
@@ -154,13 +154,13 @@ public:
      *
      * @completes `void(error_code, std::vector<contender_info>)`
      *
-     * @errors As `available`.
+     * @errors As `count_available`.
      *
-     * @cancellation As `available`.
+     * @cancellation As `count_available`.
      */
     template <class Token = default_token>
-    auto holders(Token&& token = Token{}) {
-        return initiate<&start_holders>("semaphore.holders", std::forward<Token>(token));
+    auto list_holders(Token&& token = Token{}) {
+        return initiate<&start_list_holders>("semaphore.list_holders", std::forward<Token>(token));
     }
 
     /**
@@ -173,7 +173,7 @@ public:
      * @completes `void(error_code)`
      *
      * @errors `errc::bad_option`: less than 1. `errc::foreign_data`: the parent's data is not a
-     * limit. `errc::not_supported`: Curator stores no limit. Otherwise as `contenders`.
+     * limit. `errc::not_supported`: Curator stores no limit. Otherwise as `list_contenders`.
      *
      * @cancellation Terminal and partial: stops waiting; the limit may change anyway. Total:
      * ignored.
@@ -187,8 +187,8 @@ public:
     detail::acquisition part(std::int32_t permits = 1) const { return part_of(claim(0, permits)); }
 
 private:
-    static void start_available(const callee& of, handler_of<std::int32_t> handler);
-    static void start_holders(const callee& of, handler_of<std::vector<contender_info>> handler);
+    static void start_count_available(const callee& of, handler_of<std::int32_t> handler);
+    static void start_list_holders(const callee& of, handler_of<std::vector<contender_info>> handler);
     static void start_set_limit(const callee& of, std::int32_t limit, handler_of<> handler);
 };
 

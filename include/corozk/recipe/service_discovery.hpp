@@ -56,7 +56,7 @@ struct service_discovery_options {
  * | `register_instance` | completes at once; a dynamic instance is unregistered in the background; another one may be registered if in flight |
  * | `update` | completes at once; a dynamic instance is updated in the background; another one may be updated if in flight |
  * | `unregister` | completes at once; a dynamic instance is unregistered in the background; another one may be unregistered if in flight |
- * | `resolve`, `names` | completes at once |
+ * | `resolve`, `list_names` | completes at once |
  *
  * @executor As `client`. The destructor unregisters dynamic instances in the background.
  *
@@ -198,8 +198,8 @@ public:
      * session loss; bound it with Asio cancellation.
      */
     template <class Token = default_token>
-    auto names(Token&& token = Token{}) {
-        return initiate<&start_names>("service_discovery.names", std::forward<Token>(token));
+    auto list_names(Token&& token = Token{}) {
+        return initiate<&start_list_names>("service_discovery.list_names", std::forward<Token>(token));
     }
 
 private:
@@ -209,7 +209,7 @@ private:
     static void start_resolve(const impl_ptr&,
                               std::string,
                               handler_of<std::vector<service_instance>>);
-    static void start_names(const impl_ptr&, handler_of<std::vector<std::string>>);
+    static void start_list_names(const impl_ptr&, handler_of<std::vector<std::string>>);
 };
 
 /**

@@ -36,11 +36,11 @@ struct service_provider_options {
     std::uint32_t failure_threshold = 2;
     std::chrono::milliseconds set_aside_for = std::chrono::seconds(30);  ///< See above.
 
-    bool ssl = false;  ///< `endpoints` have the SSL port instead of the port.
+    bool ssl = false;  ///< `get_endpoints` have the SSL port instead of the port.
 
     service_format format = service_format::curator;  ///< The format of nodes and data.
 
-    /// The name of the additional endpoint that `endpoints` returns; empty: the instance's own.
+    /// The name of the additional endpoint that `get_endpoints` returns; empty: the instance's own.
     std::string endpoint;
 };
 
@@ -114,7 +114,7 @@ public:
      *        Waits until there is one. Several endpoints in a row may belong to one instance, if
      *        its host name has several addresses. Host names are looked up, at most eight at a
      *        time, and all are awaited, so one slow look-up delays the whole call: prefer
-     *        `endpoints_for`. An instance whose name has no address is omitted, and reported as a
+     *        `get_endpoints_for`. An instance whose name has no address is omitted, and reported as a
      *        failure, unless no name has one: then the name service is assumed to be down.
      *
      * @completes `void(error_code, service_endpoints)`
@@ -122,21 +122,21 @@ public:
      * @errors As `choose`; `errc::host_not_found` (no host name has an address).
      */
     template <class Token = default_token>
-    auto endpoints(Token&& token = Token{}) {
-        return endpoints_for(time_limit::for_ever(), std::forward<Token>(token));
+    auto get_endpoints(Token&& token = Token{}) {
+        return get_endpoints_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
-    auto endpoints_for(time_limit limit, Token&& token = Token{}) {
+    auto get_endpoints_for(time_limit limit, Token&& token = Token{}) {
         return initiate<&start_endpoints>(
-            "service_provider.endpoints", std::forward<Token>(token), limit);
+            "service_provider.get_endpoints", std::forward<Token>(token), limit);
     }
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto endpoints_until(time_limit::time_point deadline, Token&& token = Token{}) {
-        return endpoints_for(time_limit::until(deadline), std::forward<Token>(token));
+    auto get_endpoints_until(time_limit::time_point deadline, Token&& token = Token{}) {
+        return get_endpoints_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /** @brief Reports that an instance could not be used; see `failure_threshold`. Report an

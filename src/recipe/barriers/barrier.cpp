@@ -148,7 +148,7 @@ void barrier::start_remove(const impl_ptr& impl, handler_of<bool> handler) {
     detail::serve_at_path(impl, std::move(handler), &detail::remove_once);
 }
 
-void barrier::start_is_set(const impl_ptr& impl, handler_of<bool> handler) {
+void barrier::start_check(const impl_ptr& impl, handler_of<bool> handler) {
     detail::serve_at_path(impl, std::move(handler), &detail::look_once);
 }
 

@@ -32,7 +32,7 @@ void contention_object::enter(port& p, const acquire_request& request, handler_t
 
 namespace {
 
-task<> list_contenders(port& p,
+task<> read_contenders(port& p,
                        std::shared_ptr<const contention_object> impl,
                        user_call<std::vector<contender_info>> call) {
     auto shared = cancellable(std::move(call), any_cancellation);
@@ -104,9 +104,9 @@ void contention_recipe::start_acquire(const callee& of,
     of.impl->enter(p, what, std::move(handler));
 }
 
-void contention_recipe::start_contenders(const callee& of,
+void contention_recipe::start_list_contenders(const callee& of,
                                          handler_of<std::vector<contender_info>> handler) {
-    run_driver(of, std::move(handler), &list_contenders);
+    run_driver(of, std::move(handler), &read_contenders);
 }
 
 void contention_recipe::start_break(const callee& of, std::string path, handler_of<> handler) {

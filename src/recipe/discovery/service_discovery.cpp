@@ -241,7 +241,7 @@ void service_discovery::start_resolve(const impl_ptr& impl,
         impl, std::move(handler), &detail::resolve_service, std::move(service), std::move(*path)));
 }
 
-void service_discovery::start_names(const impl_ptr& impl,
+void service_discovery::start_list_names(const impl_ptr& impl,
                                     handler_of<std::vector<std::string>> handler) {
     detail::serve_at_path(impl, std::move(handler), &detail::list_services);
 }

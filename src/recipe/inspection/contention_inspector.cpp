@@ -91,7 +91,7 @@ void run_operation(const impl_ptr& impl,
 contention_inspector::contention_inspector(const client& c, std::string path)
     : recipe_object(c.implementation(), std::move(path), c) {}
 
-void contention_inspector::start_contenders(const impl_ptr& impl,
+void contention_inspector::start_list_contenders(const impl_ptr& impl,
                                             handler_of<std::vector<contender_info>> handler) {
     detail::run_at_path(impl, std::move(handler), &detail::list);
 }

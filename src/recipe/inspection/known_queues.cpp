@@ -61,7 +61,7 @@ task<error_code> recognise(port& p,
     std::vector<std::unique_ptr<inner_call<infos>>> listings;
     for (const known_queue& recipe : recipes) {
         listings.push_back(std::make_unique<inner_call<infos>>(p, wake));
-        recipe->contenders(listings.back()->token());
+        recipe->list_contenders(listings.back()->token());
     }
     for (std::size_t i = 0; i < listings.size(); ++i) {
         inner_call<infos>& listing = *listings[i];

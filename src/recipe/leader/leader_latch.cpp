@@ -262,7 +262,7 @@ std::string leader_latch::term_path() const {
     return impl_ ? impl_->term.path() : std::string();
 }
 
-election& leader_latch::campaign() const noexcept {
+election& leader_latch::as_election() const noexcept {
     static election none;
     return impl_ ? impl_->campaign : none;
 }

@@ -190,7 +190,7 @@ task<> count_free(detail::port& p,
     call->complete(ec, ec ? 0 : free_permits(found.contenders, found.limit));
 }
 
-task<> list_holders(detail::port& p,
+task<> read_holders(detail::port& p,
                     std::shared_ptr<const contention_object> impl,
                     user_call<std::vector<contender_info>> user) {
     auto call = cancellable(std::move(user), any_cancellation);
@@ -228,12 +228,12 @@ semaphore::semaphore(const client& c,
                         std::make_shared<const semaphore_object>(std::move(path), limit, options),
                         COROZK_CONTENTION_NAMES("semaphore")) {}
 
-void semaphore::start_available(const callee& of, handler_of<std::int32_t> handler) {
+void semaphore::start_count_available(const callee& of, handler_of<std::int32_t> handler) {
     run_driver(of, std::move(handler), &count_free);
 }
 
-void semaphore::start_holders(const callee& of, handler_of<std::vector<contender_info>> handler) {
-    run_driver(of, std::move(handler), &list_holders);
+void semaphore::start_list_holders(const callee& of, handler_of<std::vector<contender_info>> handler) {
+    run_driver(of, std::move(handler), &read_holders);
 }
 
 void semaphore::start_set_limit(const callee& of, std::int32_t limit, handler_of<> handler) {

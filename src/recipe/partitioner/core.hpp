@@ -57,7 +57,7 @@ private:
     task<error_code> write_decision(std::shared_ptr<owned> term, const assignment& decided);
 
     const std::vector<std::string> resources_;  ///< sorted
-    const std::chrono::milliseconds settle_time_;
+    const std::chrono::milliseconds settle_;
     signal wake_;
     lock_requests locks_;
     participation participation_;

@@ -110,8 +110,8 @@ task<> partitioner_impl::decide_shares(std::shared_ptr<partitioner_impl> self,
             continue;
         }
         if (!std::exchange(settling, true))
-            settled.set(time_limit(me.settle_time_).from(p.now()));
-        if (!settled.rang() && me.settle_time_.count() > 0) {
+            settled.set(time_limit(me.settle_).from(p.now()));
+        if (!settled.rang() && me.settle_.count() > 0) {
             co_await wake.wait();
             continue;
         }

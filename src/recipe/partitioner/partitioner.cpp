@@ -27,7 +27,7 @@ partitioner_impl::partitioner_impl(port& p,
                                    partitioner_options options)
     : recipe_core(p, "partitioner", std::move(path)),
       resources_(sorted(std::move(resources))),
-      settle_time_(options.settle_time),
+      settle_(options.settle),
       wake_(p),
       locks_(p, this->path(), options.acl, wake_),
       participation_(*this, place("members"), options.acl, wake_),

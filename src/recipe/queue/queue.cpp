@@ -144,7 +144,7 @@ void basic_queue::start_consume(const impl_ptr& impl,
     start_call(impl, call_kind::consume, no_wait, std::move(handler), limit);
 }
 
-void basic_queue::start_size(const impl_ptr& impl, handler_of<std::size_t> handler) {
+void basic_queue::start_count_items(const impl_ptr& impl, handler_of<std::size_t> handler) {
     detail::run_at_path(impl, std::move(handler), &run_count);
 }
 

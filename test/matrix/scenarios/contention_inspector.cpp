@@ -10,7 +10,7 @@ namespace contention_inspector_scenarios {
 /// Nobody is in the line.
 awaitable<void> probe(client& c, stage& s) {
     contention_inspector line(c, s.folder());
-    std::vector<contender_info> all = co_await line.contenders();
+    std::vector<contender_info> all = co_await line.list_contenders();
     s.check(all.empty(), "the line is empty");
 }
 
@@ -24,7 +24,7 @@ awaitable<void> look(stage& s) {
     object<contention_inspector> line(s, s.ours(), s.folder());
     co_await s.state("two are there", [&] { return s.nodes() >= 2 || waits.done(); });
     call<std::vector<contender_info>> asked(s, "contenders");
-    line->contenders(asked.token());
+    line->list_contenders(asked.token());
     std::vector<contender_info> all = co_await asked.result();
     s.check(all.size() == 2 && all[0].holds && !all[1].holds, "one holds, and one waits");
     s.check(all[0].path == first.path(), "it is known who holds");

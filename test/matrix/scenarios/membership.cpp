@@ -22,7 +22,7 @@ void apply(names& known, const membership_change& change, stage& s) {
 awaitable<void> probe(client& c, stage& s) {
     membership g(c, s.folder(), options_of<membership_options>(s));
     co_await g.join_for("a", "last", s.patience());
-    std::vector<member_info> all = co_await g.members();
+    std::vector<member_info> all = co_await g.list_members();
     s.check(all.size() == 1 && all[0].data == "last", "the next one is the only member");
     co_await g.leave();
 }

@@ -25,7 +25,7 @@ names two() {
 
 partitioner_options at_once(const stage& s) {
     partitioner_options options = options_of<partitioner_options>(s);
-    options.settle_time = std::chrono::milliseconds(0);
+    options.settle = std::chrono::milliseconds(0);
     return options;
 }
 

@@ -39,7 +39,7 @@ awaitable<void> campaign(actor& a) {
 awaitable<void> observe(actor& a) {
     election e(a.zk(), folder);
     auto token = a.token();
-    auto [ec, leader] = co_await e.leader(token);
+    auto [ec, leader] = co_await e.get_leader(token);
     // A question that is asked once may remain unanswered.
     if (ec && ec != zk_errc::connection_loss)
         a.may_see(ec, "leader");

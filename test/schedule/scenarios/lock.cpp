@@ -84,7 +84,7 @@ void erased(stage& s) {
 awaitable<void> ask_all(actor& a) {
     lock l(a.zk(), folder);
     auto token = a.token();
-    auto [ec, all] = co_await l.contenders(token);
+    auto [ec, all] = co_await l.list_contenders(token);
     for (const contender_info& one : all) {
         auto [problem] = co_await l.request_release(one.path, token);
         if (problem == boost::asio::error::operation_aborted)
@@ -123,7 +123,7 @@ awaitable<void> ask_once(actor& a) {
     auto firm = a.firm_token();
     std::set<std::string> asked;
     while (times_noted(a, "over") == 0) {
-        auto [ec, all] = co_await l.contenders(firm);
+        auto [ec, all] = co_await l.list_contenders(firm);
         for (const contender_info& one : all) {
             if (asked.contains(one.path))
                 continue;
@@ -140,7 +140,7 @@ awaitable<void> insist(actor& a) {
     lock l(a.zk(), folder);
     auto firm = a.firm_token();
     for (;;) {
-        auto [listed, all] = co_await l.contenders(firm);
+        auto [listed, all] = co_await l.list_contenders(firm);
         if (!all.empty()) {
             std::string path = all.front().path;
             auto [ec, removed] = co_await l.insist_on_release(path, std::chrono::seconds(2), firm);

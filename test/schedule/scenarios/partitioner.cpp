@@ -16,7 +16,7 @@ constexpr const char* shards = "/f/p";
 
 partitioner one_resource(actor& a) {
     partitioner_options options;
-    options.settle_time = std::chrono::milliseconds(0);
+    options.settle = std::chrono::milliseconds(0);
     return partitioner(a.zk(), shards, std::vector<std::string>{"r"}, options);
 }
 

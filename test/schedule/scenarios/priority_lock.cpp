@@ -95,7 +95,7 @@ bool both_wait(actor& a, const std::vector<contender_info>& all) {
 awaitable<void> hold_until_both_wait(actor& a, priority_lock& l, const ownership& held) {
     auto firm = a.firm_token();
     while (held.valid() && times_noted(a, "over") == 0) {
-        auto [ec, all] = co_await l.contenders(firm);
+        auto [ec, all] = co_await l.list_contenders(firm);
         if (!ec && both_wait(a, all))
             co_return;
         co_await pause();

@@ -41,12 +41,12 @@ public:
      * @cancellation All types: completes at once.
      */
     template <class Token = default_token>
-    auto contenders(Token&& token = Token{}) {
-        return initiate<&start_contenders>(names_.contenders, std::forward<Token>(token));
+    auto list_contenders(Token&& token = Token{}) {
+        return initiate<&start_list_contenders>(names_.contenders, std::forward<Token>(token));
     }
 
     /**
-     * @brief Deletes a contender's node, as found by `contenders`. Its owner gets
+     * @brief Deletes a contender's node, as found by `list_contenders`. Its owner gets
      *        `errc::ownership_lost`; a contender waiting behind others of its own client gets it
      *        when its turn comes at the latest.
      *
@@ -65,7 +65,7 @@ public:
     }
 
     /**
-     * @brief Asks the owner of a contender's node, as found by `contenders`, to release:
+     * @brief Asks the owner of a contender's node, as found by `list_contenders`, to release:
      *        `ownership::wait_release_requested` completes there, once it holds. The owner decides.
      *
      * The request is appended to the data of the node or, with `compatibility::curator`, replaces
@@ -130,7 +130,7 @@ protected:
     acquisition part_of(claim what) const;
 
     static void start_acquire(const callee& of, claim what, handler_of<ownership> handler);
-    static void start_contenders(const callee& of, handler_of<std::vector<contender_info>> handler);
+    static void start_list_contenders(const callee& of, handler_of<std::vector<contender_info>> handler);
     static void start_break(const callee& of, std::string contender_path, handler_of<> handler);
     static void start_request(const callee& of, std::string contender_path, handler_of<> handler);
     static void start_insist(const callee& of,
