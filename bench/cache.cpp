@@ -26,12 +26,9 @@ enum class cache_kind { node, children, tree };
 
 constexpr const char* heading_of(cache_kind kind) {
     switch (kind) {
-        case cache_kind::node:
-            return "node cache";
-        case cache_kind::children:
-            return "children cache";
-        case cache_kind::tree:
-            break;
+        case cache_kind::node: return "node cache";
+        case cache_kind::children: return "children cache";
+        case cache_kind::tree: break;
     }
     return "tree cache";
 }
@@ -167,11 +164,8 @@ boost::asio::awaitable<std::string> make_folder(job& j, client& writer, std::siz
 
 /// Without the floor.
 template <class Cache>
-boost::asio::awaitable<void> follow(job& j,
-                                    cache_kind kind,
-                                    std::size_t nodes,
-                                    std::size_t operations,
-                                    result& r) {
+boost::asio::awaitable<void> follow(
+    job& j, cache_kind kind, std::size_t nodes, std::size_t operations, result& r) {
     auto writers = co_await j.on.connect(1);
     auto readers = co_await j.on.connect(1);
     client& writer = writers.front();

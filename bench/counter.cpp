@@ -40,11 +40,8 @@ struct tally {
 };
 
 /// One after the other; each result is larger than the one before.
-boost::asio::awaitable<void> add_some(counter& c,
-                                      std::size_t count,
-                                      std::size_t who,
-                                      tally& done,
-                                      latencies& all) {
+boost::asio::awaitable<void> add_some(
+    counter& c, std::size_t count, std::size_t who, tally& done, latencies& all) {
     std::int64_t last = 0;
     for (std::size_t i = 0; i < count; ++i) {
         auto began = clock::now();

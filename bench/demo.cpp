@@ -40,11 +40,8 @@ double taken(const result& r) {
 }
 
 /// The time is a * N + b * N^2: two small contests tell a and b.
-std::size_t fitting(std::size_t few,
-                    double few_s,
-                    std::size_t more,
-                    double more_s,
-                    double limit_s) {
+std::size_t fitting(
+    std::size_t few, double few_s, std::size_t more, double more_s, double limit_s) {
     auto n = static_cast<double>(few);
     auto m = static_cast<double>(more);
     double b = std::max((more_s / m - few_s / n) / (m - n), 1e-12);
@@ -53,11 +50,8 @@ std::size_t fitting(std::size_t few,
     return std::max(rounded_down(most), more);
 }
 
-boost::asio::awaitable<result> contest_that_fits(job& j,
-                                                 const char* implementation,
-                                                 std::size_t waiters,
-                                                 std::size_t pilot,
-                                                 double limit_s) {
+boost::asio::awaitable<result> contest_that_fits(
+    job& j, const char* implementation, std::size_t waiters, std::size_t pilot, double limit_s) {
     std::size_t more = 4 * pilot;
     if (waiters <= more)
         co_return co_await contest(j, implementation, waiters);

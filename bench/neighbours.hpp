@@ -52,10 +52,8 @@ private:
 };
 
 /// The roles of servers that are told apart.
-inline constexpr std::array<std::string_view, 4> told_roles{"leader",
-                                                            "follower",
-                                                            "lagging follower",
-                                                            "observer"};
+inline constexpr std::array<std::string_view, 4> told_roles{
+    "leader", "follower", "lagging follower", "observer"};
 
 /// Under which key a row has the time of reads at servers of this role, or of all if it is empty.
 std::string neighbour_key(std::string_view role, bool idle);

@@ -46,20 +46,16 @@ awaitable<void> delete_node(client& c, const std::string& folder, std::size_t n)
 }
 
 /// The same as raw_loop::pipeline.
-constexpr operation_kind in_pipeline[] = {{"create", create_node},
-                                          {"exists", look_at_node},
-                                          {"delete", delete_node}};
+constexpr operation_kind in_pipeline[] = {
+    {"create", create_node}, {"exists", look_at_node}, {"delete", delete_node}};
 
 void add_connecting(result& r, const latencies& times, double bytes) {
     r.add("connect_us.p50", times.p50()).add("connect_us.p95", times.quantile(0.95));
     r.add("memory_per_session_bytes", bytes / static_cast<double>(times.size()));
 }
 
-awaitable<void> pipeline(job& j,
-                         client& c,
-                         const std::string& folder,
-                         std::size_t many,
-                         result* r) {
+awaitable<void> pipeline(
+    job& j, client& c, const std::string& folder, std::size_t many, result* r) {
     double seconds = 0;
     double cpu = usage::process_cpu_seconds();
     for (const operation_kind& kind : in_pipeline) {

@@ -79,11 +79,8 @@ struct open_loop::session {
     }
 };
 
-open_loop::open_loop(std::string hosts,
-                     std::string node,
-                     int session_timeout_ms,
-                     request what,
-                     double per_second)
+open_loop::open_loop(
+    std::string hosts, std::string node, int session_timeout_ms, request what, double per_second)
     : hosts_(std::move(hosts)),
       node_(std::move(node)),
       session_timeout_ms_(session_timeout_ms),

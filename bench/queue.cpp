@@ -24,13 +24,10 @@ namespace {
 double floor_of(queue_work work, const raw_loop::throughput& bare) {
     switch (work) {
         case queue_work::put:
-        case queue_work::put_many:
-            return bare.create_per_s;
-        case queue_work::take:
-            return bare.erase_per_s;
+        case queue_work::put_many: return bare.create_per_s;
+        case queue_work::take: return bare.erase_per_s;
         case queue_work::consume:
-        case queue_work::pass:
-            break;
+        case queue_work::pass: break;
     }
     return 1 / (1 / bare.create_per_s + 1 / bare.erase_per_s);  // the claim, then the item
 }
@@ -97,16 +94,11 @@ public:
 private:
     boost::asio::awaitable<void> work(queue& q) {
         switch (task_.work) {
-            case queue_work::put:
-                return put_one_by_one(q);
-            case queue_work::put_many:
-                return put_batches();
-            case queue_work::take:
-                return take(q);
-            case queue_work::pass:
-                return pass(q);
-            case queue_work::consume:
-                break;
+            case queue_work::put: return put_one_by_one(q);
+            case queue_work::put_many: return put_batches();
+            case queue_work::take: return take(q);
+            case queue_work::pass: return pass(q);
+            case queue_work::consume: break;
         }
         return consume(q);
     }
@@ -193,16 +185,11 @@ boost::asio::awaitable<void> measure(job& j, const queue_task& task, result& r) 
 
 const char* queue_task::name() const {
     switch (work) {
-        case queue_work::put:
-            return "put";
-        case queue_work::put_many:
-            return "put_many";
-        case queue_work::take:
-            return "take";
-        case queue_work::pass:
-            return "put + take";
-        case queue_work::consume:
-            break;
+        case queue_work::put: return "put";
+        case queue_work::put_many: return "put_many";
+        case queue_work::take: return "take";
+        case queue_work::pass: return "put + take";
+        case queue_work::consume: break;
     }
     return "consume + acknowledge";
 }

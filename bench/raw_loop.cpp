@@ -165,11 +165,8 @@ raw_loop::cycles raw_loop::create_and_erase(std::size_t count) {
     return result;
 }
 
-void raw_loop::run_all(raw_session& s,
-                       kind what,
-                       std::size_t count,
-                       std::size_t in_flight,
-                       bool watched) {
+void raw_loop::run_all(
+    raw_session& s, kind what, std::size_t count, std::size_t in_flight, bool watched) {
     for (std::size_t i = 0; i < count; ++i) {
         start(s, what, path(i), watched);
         while (s.started - s.answered >= in_flight)

@@ -257,12 +257,8 @@ void raw_ring::queue(form how, std::size_t turns) {
         contender& c = *contenders_[k];
         switch (how) {
             case form::erase:
-            case form::check_erase:
-                watch_turn(c, contenders_[k - 1]->path);
-                break;
-            case form::announce:
-                watch_turn(c, c.turn);
-                break;
+            case form::check_erase: watch_turn(c, contenders_[k - 1]->path); break;
+            case form::announce: watch_turn(c, c.turn); break;
             case form::announce_watch:
                 if (k < seats_.size())  // the others' when their sessions pass it on
                     watch_both(c);

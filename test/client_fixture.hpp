@@ -86,8 +86,7 @@ constexpr std::chrono::milliseconds quiet_session_timeout{6'000};
 constexpr std::chrono::milliseconds steady_session_timeout{60'000};
 
 inline client_options quiet_options(
-    std::string hosts,
-    std::chrono::milliseconds session_timeout = quiet_session_timeout) {
+    std::string hosts, std::chrono::milliseconds session_timeout = quiet_session_timeout) {
     client_options options(std::move(hosts));
     options.session_timeout = session_timeout;
     options.logger.level = log_level::off;

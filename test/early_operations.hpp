@@ -177,7 +177,8 @@ private:
         auto& latch = made<leader_latch>("latch");
         latch.start();
         latch.wait_leadership(answered("leader_latch.wait_leadership"));
-        made<contention_inspector>("l").list_contenders(answered("contention_inspector.list_contenders"));
+        made<contention_inspector>("l").list_contenders(
+            answered("contention_inspector.list_contenders"));
     }
 
     void ask_queues() {

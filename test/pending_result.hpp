@@ -59,16 +59,14 @@ private:
 /// Waits for the end of an operation and returns its error.
 template <class Value>
 boost::asio::awaitable<error_code> finished(
-    pending_result<Value>& r,
-    std::source_location where = std::source_location::current()) {
+    pending_result<Value>& r, std::source_location where = std::source_location::current()) {
     co_await eventually_async(
         [&r] { return r.done(); }, std::chrono::seconds(20), "an operation's end", where);
     co_return r.error();
 }
 
 inline boost::asio::awaitable<client> connect_to(
-    std::string hosts,
-    std::chrono::milliseconds session_timeout = usual_session_timeout) {
+    std::string hosts, std::chrono::milliseconds session_timeout = usual_session_timeout) {
     auto executor = co_await boost::asio::this_coro::executor;
     client_options options = options_for(std::move(hosts), session_timeout);
     co_return co_await client::connect(executor, options);
@@ -115,8 +113,7 @@ inline void expire(const session_record& session) {
 
 /// Waits until there are so many watches at the shared server, whoever has set them.
 inline boost::asio::awaitable<void> watches_at_server(
-    std::int64_t count,
-    std::source_location where = std::source_location::current()) {
+    std::int64_t count, std::source_location where = std::source_location::current()) {
     std::string what = std::to_string(count) + " watches at the server";
     co_await eventually_async([&] { return watch_count(shared_server().port()) == count; },
                               eventually_limit,

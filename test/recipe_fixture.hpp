@@ -45,8 +45,7 @@ constexpr std::chrono::milliseconds usual_session_timeout{4'000};
 constexpr std::chrono::milliseconds steady_session{30'000};
 
 inline client_options options_for(
-    std::string hosts,
-    std::chrono::milliseconds session_timeout = usual_session_timeout) {
+    std::string hosts, std::chrono::milliseconds session_timeout = usual_session_timeout) {
     client_options options(std::move(hosts));
     options.session_timeout = session_timeout;
     options.logger.level = log_level::off;

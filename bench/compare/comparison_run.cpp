@@ -9,11 +9,8 @@
 
 namespace corozk::bench {
 
-comparison_run::comparison_run(job& j,
-                               client& observer,
-                               comparison& c,
-                               std::deque<contender>& peers,
-                               std::size_t repeat)
+comparison_run::comparison_run(
+    job& j, client& observer, comparison& c, std::deque<contender>& peers, std::size_t repeat)
     : job_(j), observer_(observer), comparison_(c), repeat_(repeat), parts_(c.parts()) {
     add(bare, "bare C loop", nullptr);
     add(ours, "corozk", nullptr);

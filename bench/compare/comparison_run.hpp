@@ -31,11 +31,8 @@ public:
     static constexpr const char* ours = "ours";
     static constexpr const char* bare = "c_client";
 
-    comparison_run(job& j,
-                   client& observer,
-                   comparison& c,
-                   std::deque<contender>& peers,
-                   std::size_t repeat);
+    comparison_run(
+        job& j, client& observer, comparison& c, std::deque<contender>& peers, std::size_t repeat);
 
     boost::asio::awaitable<void> run();
 

@@ -26,15 +26,12 @@ constexpr const char* python = "/usr/bin/python3";  // Debian's, which finds Deb
 
 constexpr auto compile_limit = std::chrono::seconds(120);
 
-constexpr std::array<std::string_view, 3> shared_sources{"Protocol.java",
-                                                         "Crowd.java",
-                                                         "Loops.java"};
+constexpr std::array<std::string_view, 3> shared_sources{
+    "Protocol.java", "Crowd.java", "Loops.java"};
 
 /// What every Java peer needs besides.
-constexpr std::array<std::string_view, 4> shared_jars{"zookeeper",
-                                                      "zookeeper-jute",
-                                                      "slf4j-api",
-                                                      "slf4j-nop"};
+constexpr std::array<std::string_view, 4> shared_jars{
+    "zookeeper", "zookeeper-jute", "slf4j-api", "slf4j-nop"};
 
 fs::path jar_directory() {
     const char* given = std::getenv("COROZK_TEST_JARS");

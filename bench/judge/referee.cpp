@@ -13,10 +13,8 @@ namespace corozk::bench {
 
 namespace {
 
-constexpr std::array kinds{fault_kind::exclusion,
-                           fault_kind::order,
-                           fault_kind::stall,
-                           fault_kind::death};
+constexpr std::array kinds{
+    fault_kind::exclusion, fault_kind::order, fault_kind::stall, fault_kind::death};
 
 [[noreturn]] void out_of_turn(std::string_view said, std::string_view why) {
     throw protocol_error(fmt::format("said '{}' {}", said, why));

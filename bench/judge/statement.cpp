@@ -11,12 +11,8 @@ namespace corozk::bench {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> names{"waiting",
-                                                "queued",
-                                                "holding",
-                                                "releasing",
-                                                "released",
-                                                "lost"};
+constexpr std::array<std::string_view, 6> names{
+    "waiting", "queued", "holding", "releasing", "released", "lost"};
 
 /// Fit for a message, whatever it is.
 std::string printable(std::string_view line) {

@@ -102,11 +102,8 @@ private:
 
 }  // namespace
 
-boost::asio::awaitable<void> measure_barriers(job& j,
-                                              bool ours,
-                                              std::size_t barriers,
-                                              std::size_t clients,
-                                              result& r) {
+boost::asio::awaitable<void> measure_barriers(
+    job& j, bool ours, std::size_t barriers, std::size_t clients, result& r) {
     auto sessions = co_await j.on.connect(clients);
     {
         barriers_run run(j, sessions, barriers);

@@ -127,11 +127,8 @@ boost::asio::awaitable<void> wait_at_queue(job& j,
 
 }  // namespace
 
-boost::asio::awaitable<void> measure_waiting_consumers(job& j,
-                                                       bool ours,
-                                                       std::size_t consumers,
-                                                       std::size_t items,
-                                                       result& r) {
+boost::asio::awaitable<void> measure_waiting_consumers(
+    job& j, bool ours, std::size_t consumers, std::size_t items, result& r) {
     auto producers = co_await j.on.connect(1);
     auto sessions = co_await j.on.connect(consumers);
     if (ours)

@@ -14,10 +14,7 @@ namespace corozk::bench {
 /// An item is put now and then; who has taken it waits again. Adds one repetition to the row: what
 /// an item causes at the consumers until all is quiet again ("..._per_operation"), and how soon it
 /// is taken ("taken_us"). Each item is checked to be taken once.
-boost::asio::awaitable<void> measure_waiting_consumers(job& j,
-                                                       bool ours,
-                                                       std::size_t consumers,
-                                                       std::size_t items,
-                                                       result& r);
+boost::asio::awaitable<void> measure_waiting_consumers(
+    job& j, bool ours, std::size_t consumers, std::size_t items, result& r);
 
 }  // namespace corozk::bench

@@ -7,17 +7,10 @@ std::string escaped(std::string_view text) {
     std::string result;
     for (char c : text) {
         switch (c) {
-            case '<':
-                result += "&lt;";
-                break;
-            case '>':
-                result += "&gt;";
-                break;
-            case '&':
-                result += "&amp;";
-                break;
-            default:
-                result += c;
+            case '<': result += "&lt;"; break;
+            case '>': result += "&gt;"; break;
+            case '&': result += "&amp;"; break;
+            default: result += c;
         }
     }
     return result;

@@ -113,14 +113,10 @@ std::string label(const std::string& text) {
 
 std::string_view format_of(plot_unit unit) {
     switch (unit) {
-        case plot_unit::seconds:
-            return "%.0s %cs";
-        case plot_unit::bytes:
-            return "%.0s %cB";
-        case plot_unit::percent:
-            return "%g %%";
-        case plot_unit::count:
-            break;
+        case plot_unit::seconds: return "%.0s %cs";
+        case plot_unit::bytes: return "%.0s %cB";
+        case plot_unit::percent: return "%g %%";
+        case plot_unit::count: break;
     }
     return "%.10g";
 }

@@ -8,9 +8,8 @@ namespace corozk::bench {
 
 namespace {
 
-constexpr std::array kinds_of_faults{fault_name{"pause"},
-                                     fault_name{"partition"},
-                                     fault_name{"clock"}};
+constexpr std::array kinds_of_faults{
+    fault_name{"pause"}, fault_name{"partition"}, fault_name{"clock"}};
 
 constexpr std::array faults{
     fault{"pause", "pause", fault_means::stop, true},

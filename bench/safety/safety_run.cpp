@@ -338,11 +338,8 @@ private:
 
 }  // namespace
 
-boost::asio::awaitable<void> run_safety_once(job& j,
-                                             const protection& p,
-                                             const fault& f,
-                                             const lock_owner& owner,
-                                             result& row) {
+boost::asio::awaitable<void> run_safety_once(
+    job& j, const protection& p, const fault& f, const lock_owner& owner, result& row) {
     safety_run run(j, p, f, owner, co_await boost::asio::this_coro::executor);
     co_await run.run(row);
 }

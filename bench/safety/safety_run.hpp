@@ -25,10 +25,7 @@ struct lock_owner {
 /// One repetition: processes that add to a set under a lock, each reading all of it and writing it
 /// back. A fault befalls some of them before they write, until their session is over and others have
 /// written. Adds what came of it to the row.
-boost::asio::awaitable<void> run_safety_once(job& j,
-                                             const protection& p,
-                                             const fault& f,
-                                             const lock_owner& owner,
-                                             result& row);
+boost::asio::awaitable<void> run_safety_once(
+    job& j, const protection& p, const fault& f, const lock_owner& owner, result& row);
 
 }  // namespace corozk::bench

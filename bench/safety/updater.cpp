@@ -119,12 +119,9 @@ private:
         } catch (const std::exception&) {  // it may have been written
         }
         switch (outcome) {
-            case write_outcome::written:
-                co_return update_outcome::added;
-            case write_outcome::refused:
-                co_return update_outcome::refused;
-            case write_outcome::unknown:
-                break;
+            case write_outcome::written: co_return update_outcome::added;
+            case write_outcome::refused: co_return update_outcome::refused;
+            case write_outcome::unknown: break;
         }
         co_return update_outcome::unknown;
     }

@@ -63,12 +63,9 @@ server_costs costs_with(server_costs costs, double servers) {
 
 std::string_view name_of(lock_form form) {
     switch (form) {
-        case lock_form::corozk:
-            return "corozk";
-        case lock_form::textbook:
-            return "textbook recipe";
-        case lock_form::herd:
-            break;
+        case lock_form::corozk: return "corozk";
+        case lock_form::textbook: return "textbook recipe";
+        case lock_form::herd: break;
     }
     return "herd lock";
 }

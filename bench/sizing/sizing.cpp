@@ -178,7 +178,8 @@ command sizing_command() {
         "--hold, releases it and queues again; other clients use --load per cent of the servers. "
         "Shown are the hand-over cycles per second, the load of each server, the hand-over, and "
         "how many waiters load the servers to 70 %: for corozk's lock, for that of the recipes "
-        "page, and for a herd lock; with --for, in ensembles of other sizes. Only the costs are measured: doc/sizing.md says how far the "
+        "page, and for a herd lock; with --for, in ensembles of other sizes. Only the costs are "
+        "measured: doc/sizing.md says how far the "
         "model can be trusted.",
         {"--waiters", "--locks", "--hold", "--load", "--for"},
         defaults_of_sizing,

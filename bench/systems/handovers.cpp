@@ -61,11 +61,8 @@ private:
 
 }  // namespace
 
-asio::awaitable<void> measure_handovers(job& j,
-                                        const lock_wish& wish,
-                                        std::size_t waiters,
-                                        std::size_t handovers,
-                                        result& r) {
+asio::awaitable<void> measure_handovers(
+    job& j, const lock_wish& wish, std::size_t waiters, std::size_t handovers, result& r) {
     auto executor = co_await asio::this_coro::executor;
     lock_party party(executor, wish);
     handover_rounds rounds(

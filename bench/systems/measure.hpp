@@ -22,19 +22,13 @@ boost::asio::awaitable<void> measure_cycles(job& j,
 
 /// All queue while it is held, then it is passed on from one to the next, in as many rounds as
 /// make this many hand-overs. Each grant is checked.
-boost::asio::awaitable<void> measure_handovers(job& j,
-                                               const lock_wish& wish,
-                                               std::size_t waiters,
-                                               std::size_t handovers,
-                                               result& r);
+boost::asio::awaitable<void> measure_handovers(
+    job& j, const lock_wish& wish, std::size_t waiters, std::size_t handovers, result& r);
 
 /// Each client acquires it and gives it back, again and again: how long each waited
 /// ("acquire_us"), from a release to the next grant, and grants per second. Each grant is checked.
-boost::asio::awaitable<void> measure_turns(job& j,
-                                           const lock_wish& wish,
-                                           std::size_t clients,
-                                           std::size_t turns,
-                                           result& r);
+boost::asio::awaitable<void> measure_turns(
+    job& j, const lock_wish& wish, std::size_t clients, std::size_t turns, result& r);
 
 /// From the end of the holder's process (SIGKILL) until the next one holds it.
 boost::asio::awaitable<void> measure_losses(job& j,

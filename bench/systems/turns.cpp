@@ -66,11 +66,8 @@ private:
 
 }  // namespace
 
-asio::awaitable<void> measure_turns(job& j,
-                                    const lock_wish& wish,
-                                    std::size_t clients,
-                                    std::size_t turns,
-                                    result& r) {
+asio::awaitable<void> measure_turns(
+    job& j, const lock_wish& wish, std::size_t clients, std::size_t turns, result& r) {
     j.on.shown().update(wish.system + ": in turns, " + count_text(clients) + " clients");
     auto executor = co_await asio::this_coro::executor;
     lock_party party(executor, wish);

@@ -276,10 +276,8 @@ std::string finding::text() const {
             return fmt::format("crowd at {}: {} watch it, and a change wakes them all",
                                path,
                                sessions_text(*this));
-        case finding_kind::burst:
-            return burst_text(*this);
-        case finding_kind::listing:
-            break;
+        case finding_kind::burst: return burst_text(*this);
+        case finding_kind::listing: break;
     }
     return fmt::format("large reads below {}: {} of {} each; {} sessions have just listed children",
                        path,

@@ -14,14 +14,10 @@ namespace asio = boost::asio;
 
 spdlog::level::level_enum level_of(corozk::log_level level) {
     switch (level) {
-        case corozk::log_level::error:
-            return spdlog::level::err;
-        case corozk::log_level::warning:
-            return spdlog::level::warn;
-        case corozk::log_level::info:
-            return spdlog::level::info;
-        default:
-            return spdlog::level::debug;
+        case corozk::log_level::error: return spdlog::level::err;
+        case corozk::log_level::warning: return spdlog::level::warn;
+        case corozk::log_level::info: return spdlog::level::info;
+        default: return spdlog::level::debug;
     }
 }
 

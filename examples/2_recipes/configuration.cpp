@@ -13,9 +13,7 @@ namespace asio = boost::asio;
 
 void print(const corozk::configuration_version& version) {
     switch (version.status) {
-        case corozk::configuration_status::absent:
-            std::cout << "nothing published\n";
-            break;
+        case corozk::configuration_status::absent: std::cout << "nothing published\n"; break;
         case corozk::configuration_status::broken:
             std::cout << "a writer died while publishing\n";
             break;

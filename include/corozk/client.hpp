@@ -774,8 +774,8 @@ private:
                                read_set reads,
                                handler_of<std::vector<read_result>>);
     static void start_get_ephemerals(const impl_ptr&,
-                                 std::string path,
-                                 handler_of<std::vector<std::string>>);
+                                     std::string path,
+                                     handler_of<std::vector<std::string>>);
     static void start_count_descendants(const impl_ptr&, std::string path, handler_of<std::size_t>);
     static void start_who_am_i(const impl_ptr&, handler_of<std::vector<identity>>);
     static void start_add_auth(const impl_ptr&, std::string, std::string, handler_of<>);

@@ -14,7 +14,7 @@ namespace corozk {
  */
 struct client_counters {
     std::uint64_t requests = 0;           ///< Requests sent.
-    std::uint64_t responses = 0;           ///< Responses received, including errors.
+    std::uint64_t responses = 0;          ///< Responses received, including errors.
     std::uint64_t connection_losses = 0;  ///< Requests without a response, except heartbeats.
     std::uint64_t notifications = 0;      ///< Watch events received.
     std::uint64_t listings = 0;           ///< Requests for a node's children.

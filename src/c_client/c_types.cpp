@@ -12,10 +12,8 @@ error_code to_answer_error(int rc) noexcept {
         case ZCLOSING:
         case ZOPERATIONTIMEOUT:
         case ZRUNTIMEINCONSISTENCY:
-        case ZMARSHALLINGERROR:
-            return make_error_code(zk_errc::connection_loss);
-        default:
-            return to_error(rc);
+        case ZMARSHALLINGERROR: return make_error_code(zk_errc::connection_loss);
+        default: return to_error(rc);
     }
 }
 

@@ -155,10 +155,8 @@ bool handle::open() const noexcept {
         case handle_state::connecting:
         case handle_state::associating:
         case handle_state::connected:
-        case handle_state::read_only:
-            return true;
-        default:
-            return false;
+        case handle_state::read_only: return true;
+        default: return false;
     }
 }
 

@@ -127,11 +127,8 @@ struct connecting {
     bool begun = false;
 };
 
-task<> ensure_path_driver(port& p,
-                          std::string path,
-                          acl entries,
-                          create_mode mode,
-                          std::shared_ptr<user_call<>> call) {
+task<> ensure_path_driver(
+    port& p, std::string path, acl entries, create_mode mode, std::shared_ptr<user_call<>> call) {
     error_code ec = co_await ensure_path(p, std::move(path), std::move(entries), mode, call.get());
     call->complete(ec);
 }
@@ -358,8 +355,8 @@ void client::start_watch_exists(const impl_ptr& impl,
 }
 
 void client::start_get_children(const impl_ptr& impl,
-                            std::string path,
-                            handler_of<node_children> handler) {
+                                std::string path,
+                                handler_of<node_children> handler) {
     submit(impl, op_code::children, std::move(path), std::move(handler), to_children);
 }
 
@@ -465,8 +462,8 @@ void client::start_read_all(const impl_ptr& impl,
 }
 
 void client::start_get_ephemerals(const impl_ptr& impl,
-                              std::string path,
-                              handler_of<std::vector<std::string>> handler) {
+                                  std::string path,
+                                  handler_of<std::vector<std::string>> handler) {
     auto convert = [](operation& op) { return op.names.to_vector(); };
     submit(impl, op_code::ephemerals, std::move(path), std::move(handler), convert);
 }

@@ -21,11 +21,8 @@ task<error_code> look_for_root(port& p, const interest* call) {
 
 }  // namespace
 
-task<error_code> ensure_path(port& p,
-                             std::string path,
-                             acl entries,
-                             create_mode mode,
-                             const interest* call) {
+task<error_code> ensure_path(
+    port& p, std::string path, acl entries, create_mode mode, const interest* call) {
     // Ascend to the deepest ancestor that exists, then create downwards, so that permissions on the
     // nodes above it do not matter.
     if (path == "/")

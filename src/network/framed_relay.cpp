@@ -407,9 +407,7 @@ private:
                 flush();
                 break;
             }
-            case progress::done:
-                sasl_.exchange.reset();
-                inner_.write(sasl_.session);
+            case progress::done: sasl_.exchange.reset(); inner_.write(sasl_.session);
         }
         ready_();
     }

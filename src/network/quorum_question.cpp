@@ -36,14 +36,11 @@ std::string quorum_question::problem() const {
     if (!stream_)
         return unusable_;
     switch (mode()) {
-        case server_mode::no_quorum:
-            return "it has no quorum";
+        case server_mode::no_quorum: return "it has no quorum";
         case server_mode::unwilling:
             return "it does not say whether it has a quorum (srvr is not in its whitelist)";
-        case server_mode::foreign:
-            return "it does not respond as a ZooKeeper server does";
-        default:
-            return stream_->ended() ? stream_->problem() : std::string();
+        case server_mode::foreign: return "it does not respond as a ZooKeeper server does";
+        default: return stream_->ended() ? stream_->problem() : std::string();
     }
 }
 

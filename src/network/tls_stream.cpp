@@ -48,8 +48,7 @@ std::string certificate_problem(X509_STORE_CTX* chain) {
         case X509_V_OK:
             return "its certificate was rejected by the verify callback of the context in "
                    "client_options::tls";
-        case X509_V_ERR_CERT_HAS_EXPIRED:
-            return certificate_name(chain) + " has expired";
+        case X509_V_ERR_CERT_HAS_EXPIRED: return certificate_name(chain) + " has expired";
         case X509_V_ERR_CERT_NOT_YET_VALID:
             return certificate_name(chain) +
                    " is not valid yet (or the clock of this machine is wrong)";
@@ -76,11 +75,9 @@ std::string handshake_problem(const error_code& error, bool certified) {
         return error.message();
     switch (ERR_GET_REASON(static_cast<unsigned long>(error.value()))) {
         case SSL_R_WRONG_VERSION_NUMBER:
-        case SSL_R_PACKET_LENGTH_TOO_LONG:
-            return "it does not speak TLS on this port";
+        case SSL_R_PACKET_LENGTH_TOO_LONG: return "it does not speak TLS on this port";
         case SSL_R_UNSUPPORTED_PROTOCOL:
-        case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
-            return "it offers no version of TLS from 1.2 on";
+        case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION: return "it offers no version of TLS from 1.2 on";
         case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
             return "it does not trust the authority of the client's certificate";
         case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
@@ -101,8 +98,7 @@ std::string handshake_problem(const error_code& error, bool certified) {
         case SSL_R_TLSV1_UNRECOGNIZED_NAME:
             return "it does not accept the server name that it was called by (" + error.message() +
                    ")";
-        default:
-            return "TLS: " + error.message();
+        default: return "TLS: " + error.message();
     }
 }
 

@@ -13,10 +13,8 @@ bool has_own_path(const operation& op) noexcept {
         case op_code::add_auth:  // the scheme
         case op_code::get_config:
         case op_code::reconfigure:
-        case op_code::who_am_i:
-            return false;
-        default:
-            return !op.path.empty();  // of a transaction: for traces
+        case op_code::who_am_i: return false;
+        default: return !op.path.empty();  // of a transaction: for traces
     }
 }
 

@@ -24,9 +24,8 @@ enum class watch_kind : std::uint8_t {
     children  ///< changes of a node's children, and its deletion
 };
 
-inline constexpr watch_kind all_watch_kinds[] = {watch_kind::data,
-                                                 watch_kind::exists,
-                                                 watch_kind::children};
+inline constexpr watch_kind all_watch_kinds[] = {
+    watch_kind::data, watch_kind::exists, watch_kind::children};
 
 /// A waiter of a watch. Linked into the registry when the reading operation succeeds; unlinks
 /// itself when destroyed. Fires at most once each time it is armed.

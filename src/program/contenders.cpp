@@ -110,9 +110,7 @@ private:
 
 }  // namespace
 
-const command_entry contenders_entry{"contenders",
-                                     "PATH",
-                                     "show holders and waiters",
-                                     make_command<contenders_command>};
+const command_entry contenders_entry{
+    "contenders", "PATH", "show holders and waiters", make_command<contenders_command>};
 
 }  // namespace corozk::program

@@ -55,9 +55,7 @@ private:
 
 }  // namespace
 
-const command_entry get_entry{"get",
-                              "PATH",
-                              "print the data of a znode",
-                              make_command<get_command>};
+const command_entry get_entry{
+    "get", "PATH", "print the data of a znode", make_command<get_command>};
 
 }  // namespace corozk::program

@@ -18,14 +18,10 @@ namespace {
 
 const char* name_of(service_type type) {
     switch (type) {
-        case service_type::dynamic:
-            return "dynamic";
-        case service_type::static_:
-            return "static";
-        case service_type::permanent:
-            return "permanent";
-        case service_type::dynamic_sequential:
-            return "dynamic_sequential";
+        case service_type::dynamic: return "dynamic";
+        case service_type::static_: return "static";
+        case service_type::permanent: return "permanent";
+        case service_type::dynamic_sequential: return "dynamic_sequential";
     }
     return "?";
 }

@@ -9,8 +9,8 @@
 namespace corozk::program {
 
 /// What asks this program to end, unless it is for a command.
-inline constexpr std::array
-    request_signals{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM};
+inline constexpr std::array request_signals{
+    SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM};
 
 /// The signals that are read from descriptors. Requests do not include those that the caller ignores
 /// (nohup, background jobs of a shell): they stay ignored.

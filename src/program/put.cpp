@@ -142,9 +142,7 @@ private:
 
 }  // namespace
 
-const command_entry put_entry{"put",
-                              "PATH [VALUE] [-- VALUE]",
-                              "write the data of a znode",
-                              make_command<put_command>};
+const command_entry put_entry{
+    "put", "PATH [VALUE] [-- VALUE]", "write the data of a znode", make_command<put_command>};
 
 }  // namespace corozk::program

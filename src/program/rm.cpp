@@ -75,9 +75,7 @@ private:
 
 }  // namespace
 
-const command_entry rm_entry{"rm",
-                             "[-r] PATH",
-                             "delete a znode, or a subtree",
-                             make_command<rm_command>};
+const command_entry rm_entry{
+    "rm", "[-r] PATH", "delete a znode, or a subtree", make_command<rm_command>};
 
 }  // namespace corozk::program

@@ -9,9 +9,8 @@ namespace {
 class semaphore_command final : public acquiring_command {
 public:
     explicit semaphore_command(CLI::App& app)
-        : acquiring_command(app,
-                            "semaphore",
-                            "native, curator (InterProcessSemaphoreV2) or kazoo (Semaphore)") {
+        : acquiring_command(
+              app, "semaphore", "native, curator (InterProcessSemaphoreV2) or kazoo (Semaphore)") {
         add_number<std::int32_t>(
             app, "-l,--limit", limit_, "how many permits there are; the same for all clients", 1)
             ->required();

@@ -115,9 +115,7 @@ private:
 
 }  // namespace
 
-const command_entry tree_entry{"tree",
-                               "[PATH]",
-                               "show the znodes below a path",
-                               make_command<tree_command>};
+const command_entry tree_entry{
+    "tree", "[PATH]", "show the znodes below a path", make_command<tree_command>};
 
 }  // namespace corozk::program

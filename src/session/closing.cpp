@@ -81,20 +81,15 @@ void session::go_on_closing() {
     const bool owes = connection.connected && traffic_.queued() > 0;
     connection.settled = traffic_.awaited() == 0 && !watches_.notifying() && !owes;
     switch (closing_.next(connection, now())) {
-        case closing_steps::action::wait:
-            break;
+        case closing_steps::action::wait: break;
         case closing_steps::action::send_close_request:
             if (!link_.send_close_request())
                 closing_.fail();
             if (!closing_.active())
                 finish_closing();
             break;
-        case closing_steps::action::send_ping:
-            link_.wire().send_ping();
-            break;
-        case closing_steps::action::finish:
-            finish_closing();
-            break;
+        case closing_steps::action::send_ping: link_.wire().send_ping(); break;
+        case closing_steps::action::finish: finish_closing(); break;
     }
 }
 

@@ -116,23 +116,12 @@ void session::advance() {
     for (;;) {
         auto todo = connector_.next(now(), traffic_.has_arrivals());
         switch (todo.kind) {
-            case kind::wait:
-                return wake();
-            case kind::resolve:
-                look_up(todo.host);
-                break;
-            case kind::attempt:
-                attempt(todo.server);
-                break;
-            case kind::abandon_attempt:
-                link_.drop();
-                break;
-            case kind::ask_servers:
-                ask_servers();
-                break;
-            case kind::give_up:
-                give_up_connecting(todo.reason);
-                break;
+            case kind::wait: return wake();
+            case kind::resolve: look_up(todo.host); break;
+            case kind::attempt: attempt(todo.server); break;
+            case kind::abandon_attempt: link_.drop(); break;
+            case kind::ask_servers: ask_servers(); break;
+            case kind::give_up: give_up_connecting(todo.reason); break;
         }
     }
 }

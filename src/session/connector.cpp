@@ -60,17 +60,12 @@ void connect_problems::presume(const std::string& where, const std::string& what
 
 error_code connect_problems::reason() const noexcept {
     switch (reach_) {
-        case reach_type::none:
-            return errc::host_not_found;
-        case reach_type::attempted:
-            return errc::no_server;
+        case reach_type::none: return errc::host_not_found;
+        case reach_type::attempted: return errc::no_server;
         case reach_type::handshake:
-        case reach_type::denied:
-            return errc::tls_failed;
-        case reach_type::without_sasl:
-            return zk_errc::auth_failed;
-        default:
-            return errc::server_silent;
+        case reach_type::denied: return errc::tls_failed;
+        case reach_type::without_sasl: return zk_errc::auth_failed;
+        default: return errc::server_silent;
     }
 }
 
@@ -131,8 +126,7 @@ connector::action connector::next(time_point now, bool unread) {
                 result.host = *host;
             }
             break;
-        default:
-            break;
+        default: break;
     }
     return result;
 }

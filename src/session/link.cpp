@@ -25,9 +25,8 @@ link::link(const boost::asio::any_io_executor& executor,
            std::vector<arrival>& inbox,
            relay::callback ready)
     : streams_(executor, options),
-      relay_(relay::make(streams_,
-                         std::move(ready),
-                         [this](const reception& what) { received(what); })),
+      relay_(relay::make(
+          streams_, std::move(ready), [this](const reception& what) { received(what); })),
       inbox_(inbox),
       process_(forks()) {}
 
@@ -103,14 +102,9 @@ void link::process() {
     allowance time;
     for (std::size_t i = 0; i < packets_per_turn && !time.spent() && relay_->deliver(); ++i) {
         switch (client_->process(true, false)) {
-            case handle::progress::packet:
-                relay_->packet_read();
-                break;
-            case handle::progress::nothing:
-                relay_->all_read();
-                break;
-            case handle::progress::failed:
-                return;
+            case handle::progress::packet: relay_->packet_read(); break;
+            case handle::progress::nothing: relay_->all_read(); break;
+            case handle::progress::failed: return;
         }
     }
 }

@@ -93,12 +93,8 @@ void session::dispatch_arrivals() {
     allowance time;
     while (arrival* a = traffic_.next_arrival()) {
         switch (a->kind) {
-            case arrival::kind_type::answer:
-                dispatch_answer(*a->op);
-                break;
-            case arrival::kind_type::session_event:
-                dispatch_session_event(a->session);
-                break;
+            case arrival::kind_type::answer: dispatch_answer(*a->op); break;
+            case arrival::kind_type::session_event: dispatch_session_event(a->session); break;
             case arrival::kind_type::watch_event:
                 ++counters_.notifications;
                 watches_.report(a->watch, a->path);
@@ -175,12 +171,9 @@ void session::dispatch_answer(operation& op) {
 void session::dispatch_session_event(handle_state state) {
     switch (state) {
         case handle_state::connected:
-        case handle_state::read_only:
-            return established();
-        case handle_state::expired:
-            return session_over();
-        default:
-            return connection_down();
+        case handle_state::read_only: return established();
+        case handle_state::expired: return session_over();
+        default: return connection_down();
     }
 }
 

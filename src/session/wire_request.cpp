@@ -84,45 +84,26 @@ wire_op creation(create_mode mode, const server_abilities& server) noexcept {
 
 wire_op wire_op_of(const request_fields& op, const server_abilities& server) noexcept {
     switch (op.code) {
-        case op_code::create:
-            return creation(op.mode, server);
-        case op_code::erase:
-            return wire_op::remove;
-        case op_code::set:
-            return wire_op::set_data;
+        case op_code::create: return creation(op.mode, server);
+        case op_code::erase: return wire_op::remove;
+        case op_code::set: return wire_op::set_data;
         case op_code::get:
-        case op_code::get_config:
-            return wire_op::get_data;
-        case op_code::exists:
-            return wire_op::exists;
-        case op_code::children:
-            return wire_op::get_children2;
-        case op_code::sync:
-            return wire_op::sync;
-        case op_code::get_acl:
-            return wire_op::get_acl;
-        case op_code::set_acl:
-            return wire_op::set_acl;
-        case op_code::multi:
-            return wire_op::multi;
-        case op_code::add_auth:
-            return wire_op::auth;
-        case op_code::reconfigure:
-            return wire_op::reconfig;
-        case op_code::remove_watches:
-            return wire_op::remove_watches;
-        case op_code::read_all:
-            return wire_op::multi_read;
-        case op_code::ephemerals:
-            return wire_op::get_ephemerals;
-        case op_code::count_descendants:
-            return wire_op::get_all_children_number;
-        case op_code::who_am_i:
-            return wire_op::who_am_i;
-        case op_code::add_watch:
-            return wire_op::add_watch;
-        case op_code::set_watches:
-            return wire_op::set_watches;
+        case op_code::get_config: return wire_op::get_data;
+        case op_code::exists: return wire_op::exists;
+        case op_code::children: return wire_op::get_children2;
+        case op_code::sync: return wire_op::sync;
+        case op_code::get_acl: return wire_op::get_acl;
+        case op_code::set_acl: return wire_op::set_acl;
+        case op_code::multi: return wire_op::multi;
+        case op_code::add_auth: return wire_op::auth;
+        case op_code::reconfigure: return wire_op::reconfig;
+        case op_code::remove_watches: return wire_op::remove_watches;
+        case op_code::read_all: return wire_op::multi_read;
+        case op_code::ephemerals: return wire_op::get_ephemerals;
+        case op_code::count_descendants: return wire_op::get_all_children_number;
+        case op_code::who_am_i: return wire_op::who_am_i;
+        case op_code::add_watch: return wire_op::add_watch;
+        case op_code::set_watches: return wire_op::set_watches;
     }
     return wire_op::error;
 }
@@ -205,18 +186,13 @@ void read_transaction(operation& op, jute_reader in) {
                 if (!op.error || op.error == zk_errc::runtime_inconsistency)
                     op.error = result.error;
                 break;
-            case wire_op::create:
-                result.path = std::string(in.string());
-                break;
+            case wire_op::create: result.path = std::string(in.string()); break;
             case wire_op::create2:
                 result.path = std::string(in.string());
                 result.stat = read_stat(in);
                 break;
-            case wire_op::set_data:
-                result.stat = read_stat(in);
-                break;
-            default:
-                break;
+            case wire_op::set_data: result.stat = read_stat(in); break;
+            default: break;
         }
     }
 }
@@ -261,24 +237,16 @@ void write_request(jute_writer& out, const request_fields& op, const server_abil
             if (has_ttl(op.mode))
                 out.int64(op.ttl.count());
             break;
-        case op_code::erase:
-            out.buffer(op.path).int32(op.version);
-            break;
-        case op_code::set:
-            out.buffer(op.path).buffer(op.data).int32(op.version);
-            break;
+        case op_code::erase: out.buffer(op.path).int32(op.version); break;
+        case op_code::set: out.buffer(op.path).buffer(op.data).int32(op.version); break;
         case op_code::get:
         case op_code::get_config:
         case op_code::exists:
-        case op_code::children:
-            out.buffer(op.path).boolean(op.watch && !op.covered);
-            break;
+        case op_code::children: out.buffer(op.path).boolean(op.watch && !op.covered); break;
         case op_code::sync:
         case op_code::get_acl:
         case op_code::ephemerals:
-        case op_code::count_descendants:
-            out.buffer(op.path);
-            break;
+        case op_code::count_descendants: out.buffer(op.path); break;
         case op_code::set_acl:
             out.buffer(op.path);
             put_acl(out, op.entries);
@@ -305,17 +273,10 @@ void write_request(jute_writer& out, const request_fields& op, const server_abil
         case op_code::add_watch:
             out.buffer(op.path).int32(static_cast<std::int32_t>(op.watching));
             break;
-        case op_code::remove_watches:
-            out.buffer(op.path).int32(op.version);
-            break;
-        case op_code::add_auth:
-            out.int32(0).buffer(op.path).buffer(op.data);
-            break;
-        case op_code::set_watches:
-            out.raw(op.data);
-            break;
-        case op_code::who_am_i:
-            break;
+        case op_code::remove_watches: out.buffer(op.path).int32(op.version); break;
+        case op_code::add_auth: out.int32(0).buffer(op.path).buffer(op.data); break;
+        case op_code::set_watches: out.raw(op.data); break;
+        case op_code::who_am_i: break;
     }
 }
 
@@ -354,9 +315,7 @@ void take_response(operation& op, const reception& response, std::int64_t sessio
             op.record = read_stat(in);
             return;
         case op_code::set:
-        case op_code::exists:
-            op.record = read_stat(in);
-            return;
+        case op_code::exists: op.record = read_stat(in); return;
         case op_code::children:
             op.names = read_names(in);
             op.record = read_stat(in);
@@ -365,10 +324,8 @@ void take_response(operation& op, const reception& response, std::int64_t sessio
             op.entries = read_acl(in);
             op.record = read_stat(in);
             return;
-        case op_code::multi:
-            return read_transaction(op, in);
-        case op_code::read_all:
-            return read_reads(op, in);
+        case op_code::multi: return read_transaction(op, in);
+        case op_code::read_all: return read_reads(op, in);
         case op_code::ephemerals:
             // The server compares text: for "/a" it includes "/ab".
             for (std::int32_t n = in.int32(); n > 0; --n) {
@@ -376,9 +333,7 @@ void take_response(operation& op, const reception& response, std::int64_t sessio
                     op.names.push_back(path);
             }
             return;
-        case op_code::count_descendants:
-            op.record.num_children = in.int32();
-            return;
+        case op_code::count_descendants: op.record.num_children = in.int32(); return;
         case op_code::who_am_i:
             for (std::int32_t n = in.int32(); n > 0; --n) {
                 std::string scheme(in.string());
@@ -392,8 +347,7 @@ void take_response(operation& op, const reception& response, std::int64_t sessio
         case op_code::add_auth:
         case op_code::remove_watches:
         case op_code::add_watch:
-        case op_code::set_watches:
-            return;
+        case op_code::set_watches: return;
     }
 }
 

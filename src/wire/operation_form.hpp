@@ -131,24 +131,12 @@ inline bool is_wire_path(std::string_view text) noexcept {
 inline const char* read_field(jute_reader& in, const char* fields) noexcept {
     constexpr std::size_t stat_size = 68;
     switch (*fields) {
-        case 'b':
-            in.take(1);
-            break;
-        case 'i':
-            in.take(4);
-            break;
-        case 'l':
-            in.take(8);
-            break;
-        case 'S':
-            in.take(stat_size);
-            break;
-        case 's':
-            in.string();
-            break;
-        case 'd':
-            in.buffer();
-            break;
+        case 'b': in.take(1); break;
+        case 'i': in.take(4); break;
+        case 'l': in.take(8); break;
+        case 'S': in.take(stat_size); break;
+        case 's': in.string(); break;
+        case 'd': in.buffer(); break;
         case 'p':
             if (!is_wire_path(in.buffer()))
                 in.fail();
@@ -167,8 +155,7 @@ inline const char* read_field(jute_reader& in, const char* fields) noexcept {
                 ++fields;
             break;
         }
-        default:
-            in.fail();
+        default: in.fail();
     }
     return fields + 1;
 }

@@ -45,9 +45,7 @@ void mutate(admin& hand, const std::string& root, std::mt19937& random) {
         path += "/n" + std::to_string(random() % 3);
     }
     switch (random() % 4) {
-        case 0:
-            hand.erase_recursively(path);
-            break;
+        case 0: hand.erase_recursively(path); break;
         case 1:
             if (hand.exists(path))
                 hand.set(path, std::to_string(random() % 1000));

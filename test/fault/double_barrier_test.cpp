@@ -34,11 +34,8 @@ awaitable<void> leave_together(double_barrier& a, double_barrier& b) {
 }
 
 /// A deadline passes while the connection is away since this request, whose response is lost.
-awaitable<void> enter_in_vain(client& zk,
-                              double_barrier& a,
-                              fault_proxy& proxy,
-                              trigger when,
-                              bool applied) {
+awaitable<void> enter_in_vain(
+    client& zk, double_barrier& a, fault_proxy& proxy, trigger when, bool applied) {
     rule_id rule = proxy.arm(
         std::move(when),
         applied ? swallow_reply_and_cut().then_refuse() : drop_request_and_cut().then_refuse());

@@ -285,9 +285,7 @@ TEST_CASE("lock: the server is killed and started again") {
                     case state::waiting:
                         co_await eventually_async([&] { return s.zk.counters().watches > 0; });
                         break;
-                    case state::holding:
-                        co_await finished(asked);
-                        break;
+                    case state::holding: co_await finished(asked); break;
                     case state::releasing:
                         co_await finished(asked);
                         s.proxy.arm(at_op(testing::op_code::erase), hold_request());

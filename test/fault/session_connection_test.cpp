@@ -829,11 +829,8 @@ TEST_CASE("fork: whatever the child does, the parent's session goes on") {
         context->restart();
         switch (what) {
             case deed::destroy:
-            case deed::nothing_told:
-                break;
-            case deed::context_first:
-                context.reset();
-                break;
+            case deed::nothing_told: break;
+            case deed::context_first: context.reset(); break;
             case deed::close: {
                 outcome<> closed;
                 zk->close(closed.handler());

@@ -40,16 +40,12 @@ std::string changed(const std::vector<std::string>& corpus, std::mt19937_64& ran
         std::size_t at = text.empty() ? 0 : random() % text.size();
         char c = random() % 3 ? telling[random() % telling.size()] : static_cast<char>(random());
         switch (random() % 6) {
-            case 0:
-                text.insert(at, 1, c);
-                break;
+            case 0: text.insert(at, 1, c); break;
             case 1:
                 if (!text.empty())
                     text[at] = c;
                 break;
-            case 2:
-                text.erase(at, random() % 4 + 1);
-                break;
+            case 2: text.erase(at, random() % 4 + 1); break;
             case 3:
                 text.insert(at, text.substr(random() % (text.size() + 1), random() % 12));
                 break;
@@ -58,8 +54,7 @@ std::string changed(const std::vector<std::string>& corpus, std::mt19937_64& ran
                 text = text.substr(0, at) + other.substr(random() % (other.size() + 1));
                 break;
             }
-            default:
-                text += '\n' + one();
+            default: text += '\n' + one();
         }
         if (text.size() > 4'096)
             text.resize(4'096);

@@ -90,7 +90,8 @@ std::vector<operation_case> reads() {
             [&](auto h) { zk.read_all(read_set().get(path), std::move(h)); });
     });
     add("ephemerals", wire::get_ephemerals, [](client& zk, const std::string& path) {
-        return begin<std::vector<std::string>>([&](auto h) { zk.get_ephemerals(path, std::move(h)); });
+        return begin<std::vector<std::string>>(
+            [&](auto h) { zk.get_ephemerals(path, std::move(h)); });
     });
     add("count_descendants",
         wire::get_all_children_number,
@@ -191,9 +192,8 @@ std::string name_of(cancellation_type type) {
                                                 : "total";
 }
 
-const std::vector<cancellation_type> types = {cancellation_type::terminal,
-                                              cancellation_type::partial,
-                                              cancellation_type::total};
+const std::vector<cancellation_type> types = {
+    cancellation_type::terminal, cancellation_type::partial, cancellation_type::total};
 
 /// The operation waits for a connection; it is cancelled; then the connection comes back.
 awaitable<void> check_not_sent(operation_case c, cancellation_type type) {

@@ -46,10 +46,6 @@ std::string rooted(const std::string& hosts) {
     return hosts + chroot;
 }
 
-std::string hosts() {
-    return rooted(shared_server().hosts());
-}
-
 awaitable<client> make_client(std::string at = shared_server().hosts()) {
     client c = co_await connect_to(rooted(at));
     co_return c;
@@ -465,16 +461,12 @@ TEST_CASE("lock: other libraries' names") {
             CHECK(ec == errc::would_block);
             std::string name = held.path().substr(path.size() + 1);
             switch (style) {
-                case compatibility::native:
-                    CHECK(name.substr(32, 6) == "-lock-");
-                    break;
+                case compatibility::native: CHECK(name.substr(32, 6) == "-lock-"); break;
                 case compatibility::curator:
                     CHECK(name.substr(0, 3) == "_c_");
                     CHECK(name.substr(3 + 36, 6) == "-lock-");
                     break;
-                case compatibility::kazoo:
-                    CHECK(name.substr(32, 8) == "__lock__");
-                    break;
+                case compatibility::kazoo: CHECK(name.substr(32, 8) == "__lock__"); break;
             }
             co_await held.release();
         }

@@ -620,11 +620,8 @@ struct bank {
     std::string receipt(const std::string& name) const { return path + "/receipts/" + name; }
 
     /// Writes a receipt "from to amount", even if there is nothing to move.
-    awaitable<void> transfer(transaction_attempt& attempt,
-                             std::string name,
-                             int from,
-                             int to,
-                             int amount) const {
+    awaitable<void> transfer(
+        transaction_attempt& attempt, std::string name, int from, int to, int amount) const {
         const int a = std::stoi((co_await attempt.get(account(from))).value());
         const int b = std::stoi((co_await attempt.get(account(to))).value());
         const int moved = std::min(a, amount);

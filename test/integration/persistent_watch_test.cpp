@@ -104,9 +104,8 @@ struct one_shot {
     watch changed;
 };
 
-constexpr one_shot::kind all_kinds[] = {one_shot::kind::data,
-                                        one_shot::kind::exists,
-                                        one_shot::kind::children};
+constexpr one_shot::kind all_kinds[] = {
+    one_shot::kind::data, one_shot::kind::exists, one_shot::kind::children};
 
 /// Makes a change that fires such a watch, and says which events a persistent one gets.
 awaitable<std::vector<std::string>> change(admin& hand,

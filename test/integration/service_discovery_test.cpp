@@ -482,8 +482,8 @@ TEST_CASE("service discovery: endpoints are connected to, and say of which insta
         service_provider none_left(zk, path, "web", options);
         endpoints = co_await none_left.get_endpoints();
         none_left.report_failure(endpoints.begin()->instance());
-        auto [ec, none] =
-            co_await none_left.get_endpoints_until(std::chrono::steady_clock::now() + 20ms, as_tuple());
+        auto [ec, none] = co_await none_left.get_endpoints_until(
+            std::chrono::steady_clock::now() + 20ms, as_tuple());
         CHECK(ec == errc::deadline_exceeded);
 
         // If all fail, it says so.

@@ -550,17 +550,10 @@ TEST_CASE("conversation: damaged frames are refused or can be read, and nothing 
         for (auto changes = 1 + random() % 3; changes > 0; --changes) {
             const std::size_t at = 4 + random() % (victim.size() - 4);
             switch (random() % 4) {
-                case 0:
-                    victim[at] = static_cast<char>(random());
-                    break;
-                case 1:
-                    victim[at] = static_cast<char>(victim[at] ^ (1 << random() % 8));
-                    break;
-                case 2:
-                    victim = framed(std::string_view(victim).substr(4, at - 4 + 1));
-                    break;
-                default:
-                    victim = framed(victim.substr(4, at - 4) + victim.substr(at / 2));
+                case 0: victim[at] = static_cast<char>(random()); break;
+                case 1: victim[at] = static_cast<char>(victim[at] ^ (1 << random() % 8)); break;
+                case 2: victim = framed(std::string_view(victim).substr(4, at - 4 + 1)); break;
+                default: victim = framed(victim.substr(4, at - 4) + victim.substr(at / 2));
             }
         }
         for (const std::string& frame : frames) {

@@ -217,16 +217,10 @@ TEST_CASE("what became of an update is never guessed wrongly") {
             others();
         }
         switch (judge(counter_format::native, attempt, node, stat)) {
-            case counter_verdict::applied:
-                REQUIRE(applied);
-                break;
+            case counter_verdict::applied: REQUIRE(applied); break;
             case counter_verdict::not_applied:
-            case counter_verdict::pending:
-                REQUIRE_FALSE(applied);
-                break;
-            case counter_verdict::unknown:
-                REQUIRE((places < 5 || restored));
-                break;
+            case counter_verdict::pending: REQUIRE_FALSE(applied); break;
+            case counter_verdict::unknown: REQUIRE((places < 5 || restored)); break;
         }
     }
 }

@@ -441,9 +441,7 @@ TEST_CASE("item index: any order of events") {
                 std::erase_if(known, [&](const auto& name) { return !listed.contains(name); });
             };
             switch (any(9)) {
-                case 0:
-                    server.insert(nth(created++));
-                    break;
+                case 0: server.insert(nth(created++)); break;
                 case 1:
                     listed = server;
                     gone.clear();

@@ -43,18 +43,12 @@ TEST_CASE("leader_latch: the decision, in all states") {
                 CHECK((v.wanted && v.session && !v.campaigning && !v.granted && !v.leaving));
                 CHECK((!v.leading || v.resigning));
                 break;
-            case latch_step::withdraw:
-                CHECK((!v.wanted && v.campaigning));
-                break;
-            case latch_step::lead:
-                CHECK((v.wanted && v.granted && !v.leading));
-                break;
+            case latch_step::withdraw: CHECK((!v.wanted && v.campaigning)); break;
+            case latch_step::lead: CHECK((v.wanted && v.granted && !v.leading)); break;
             case latch_step::refuse:
                 CHECK((!v.wanted && v.granted && !v.leading && !v.releasing));
                 break;
-            case latch_step::forget:
-                CHECK((v.leading && v.lost));
-                break;
+            case latch_step::forget: CHECK((v.leading && v.lost)); break;
             case latch_step::release:
                 CHECK(v.leading);
                 CHECK_FALSE(v.releasing);
@@ -113,18 +107,12 @@ TEST_CASE("leader_latch: random events; it always comes to what is wanted") {
                         v.granted = true;
                     }
                     break;
-                case 6:
-                    v.releasing = v.leaving = false;
-                    break;
-                default:
-                    break;
+                case 6: v.releasing = v.leaving = false; break;
+                default: break;
             }
             switch (decide(v)) {
-                case latch_step::wait:
-                    break;
-                case latch_step::campaign:
-                    v.campaigning = true;
-                    break;
+                case latch_step::wait: break;
+                case latch_step::campaign: v.campaigning = true; break;
                 case latch_step::withdraw:
                     v.campaigning = false;
                     v.leaving = true;
@@ -140,17 +128,13 @@ TEST_CASE("leader_latch: random events; it always comes to what is wanted") {
                     v.granted = false;
                     v.releasing = true;
                     break;
-                case latch_step::forget:
-                    v.leading = v.lost = v.resigning = false;
-                    break;
+                case latch_step::forget: v.leading = v.lost = v.resigning = false; break;
                 case latch_step::release:
                     REQUIRE_FALSE(v.releasing);
                     v.leading = v.resigning = false;
                     v.releasing = true;
                     break;
-                case latch_step::stop:
-                    stopped = !v.wanted && !disturb;
-                    break;
+                case latch_step::stop: stopped = !v.wanted && !disturb; break;
             }
         }
         if (v.wanted) {

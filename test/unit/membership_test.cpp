@@ -78,12 +78,8 @@ TEST_CASE("membership: applying all differences in order gives the group") {
             std::string name(1, static_cast<char>('a' + random() % 6));
             ++zxid;
             switch (random() % 3) {
-                case 0:
-                    current.erase(name);
-                    break;
-                case 1:
-                    current[name] = member(name, zxid);
-                    break;
+                case 0: current.erase(name); break;
+                case 1: current[name] = member(name, zxid); break;
                 default:
                     if (current.contains(name))
                         current[name].data = std::to_string(zxid);

@@ -196,18 +196,10 @@ TEST_CASE("names: no text makes the parser fall over") {
         for (auto changes = random() % 4; changes > 0 && !text.empty(); --changes) {
             std::size_t at = random() % text.size();
             switch (random() % 4) {
-                case 0:
-                    text[at] = static_cast<char>(random());
-                    break;
-                case 1:
-                    text.erase(at, random() % 8);
-                    break;
-                case 2:
-                    text.insert(at, 1 + random() % 3, "-0l_a"[random() % 5]);
-                    break;
-                default:
-                    text += text.substr(at);
-                    break;
+                case 0: text[at] = static_cast<char>(random()); break;
+                case 1: text.erase(at, random() % 8); break;
+                case 2: text.insert(at, 1 + random() % 3, "-0l_a"[random() % 5]); break;
+                default: text += text.substr(at); break;
             }
         }
         auto name = curator.parse(text);

@@ -19,18 +19,10 @@ std::vector<std::string> texts(const attempt_steps& steps) {
     for (const transaction::step& step : steps.all) {
         std::string text;
         switch (step.kind) {
-            case transaction::step_kind::create:
-                text = "create " + step.path;
-                break;
-            case transaction::step_kind::erase:
-                text = "erase " + step.path;
-                break;
-            case transaction::step_kind::set:
-                text = "set " + step.path;
-                break;
-            case transaction::step_kind::check:
-                text = "check " + step.path;
-                break;
+            case transaction::step_kind::create: text = "create " + step.path; break;
+            case transaction::step_kind::erase: text = "erase " + step.path; break;
+            case transaction::step_kind::set: text = "set " + step.path; break;
+            case transaction::step_kind::check: text = "check " + step.path; break;
         }
         if (!step.data.empty())
             text += " = " + step.data;

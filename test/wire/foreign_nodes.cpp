@@ -67,29 +67,19 @@ texts near_misses_of_ours() {
 std::string near_miss(std::string name, std::mt19937_64& random) {
     auto at = [&] { return name.empty() ? 0 : random() % name.size(); };
     switch (random() % 10) {
-        case 0:
-            return name + "0000000000";
-        case 1:
-            return name + "-2147483648";
-        case 2:
-            return name + "99999999999999999999";
-        case 3:
-            name.erase(at());
-            return name;
+        case 0: return name + "0000000000";
+        case 1: return name + "-2147483648";
+        case 2: return name + "99999999999999999999";
+        case 3: name.erase(at()); return name;
         case 4:
             if (!name.empty())
                 name[at()] = "-_0aZ\xc3."[random() % 7];
             return name;
-        case 5:
-            return name.substr(at());
-        case 6:
-            return name + name;
-        case 7:
-            return name + "18446744073709551615";
-        case 8:
-            return "0000000001-x";
-        default:
-            return name;
+        case 5: return name.substr(at());
+        case 6: return name + name;
+        case 7: return name + "18446744073709551615";
+        case 8: return "0000000001-x";
+        default: return name;
     }
 }
 

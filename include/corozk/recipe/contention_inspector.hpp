@@ -39,7 +39,7 @@ public:
     template <class Token = default_token>
     auto list_contenders(Token&& token = Token{}) {
         return initiate<&start_list_contenders>("contention_inspector.list_contenders",
-                                           std::forward<Token>(token));
+                                                std::forward<Token>(token));
     }
 
     /**

@@ -146,7 +146,8 @@ public:
      */
     template <class Token = default_token>
     auto count_available(Token&& token = Token{}) {
-        return initiate<&start_count_available>("semaphore.count_available", std::forward<Token>(token));
+        return initiate<&start_count_available>("semaphore.count_available",
+                                                std::forward<Token>(token));
     }
 
     /**
@@ -188,7 +189,8 @@ public:
 
 private:
     static void start_count_available(const callee& of, handler_of<std::int32_t> handler);
-    static void start_list_holders(const callee& of, handler_of<std::vector<contender_info>> handler);
+    static void start_list_holders(const callee& of,
+                                   handler_of<std::vector<contender_info>> handler);
     static void start_set_limit(const callee& of, std::int32_t limit, handler_of<> handler);
 };
 

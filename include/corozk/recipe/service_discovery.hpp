@@ -199,7 +199,8 @@ public:
      */
     template <class Token = default_token>
     auto list_names(Token&& token = Token{}) {
-        return initiate<&start_list_names>("service_discovery.list_names", std::forward<Token>(token));
+        return initiate<&start_list_names>("service_discovery.list_names",
+                                           std::forward<Token>(token));
     }
 
 private:

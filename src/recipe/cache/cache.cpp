@@ -24,11 +24,8 @@ void start(const std::shared_ptr<detail::cache_core>& impl,
 
 }  // namespace
 
-basic_cache::basic_cache(const client& c,
-                         std::string path,
-                         std::size_t depth,
-                         bool names,
-                         cache_options options)
+basic_cache::basic_cache(
+    const client& c, std::string path, std::size_t depth, bool names, cache_options options)
     : recipe_object(c.implementation(), std::move(path), depth, names, std::move(options)) {
     if (impl_)
         impl_->start();

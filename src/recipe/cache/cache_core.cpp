@@ -12,11 +12,8 @@
 
 namespace corozk::detail {
 
-cache_core::cache_core(port& p,
-                       std::string root,
-                       std::size_t depth,
-                       bool names,
-                       cache_options options)
+cache_core::cache_core(
+    port& p, std::string root, std::size_t depth, bool names, cache_options options)
     : recipe_core(p),
       wake_(p),
       scope_{std::move(root), depth, names},

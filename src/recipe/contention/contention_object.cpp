@@ -105,7 +105,7 @@ void contention_recipe::start_acquire(const callee& of,
 }
 
 void contention_recipe::start_list_contenders(const callee& of,
-                                         handler_of<std::vector<contender_info>> handler) {
+                                              handler_of<std::vector<contender_info>> handler) {
     run_driver(of, std::move(handler), &read_contenders);
 }
 

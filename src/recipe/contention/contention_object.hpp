@@ -79,10 +79,10 @@ inline auto make_contention_object(known_recipe what,
 }
 
 /// The names of a recipe, given as a literal, and of its operations.
-#define COROZK_CONTENTION_NAMES(recipe)                                                     \
-    contention_names {                                                                      \
+#define COROZK_CONTENTION_NAMES(recipe)                                                          \
+    contention_names {                                                                           \
         recipe, recipe ".list_contenders", recipe ".break_contender", recipe ".request_release", \
-            recipe ".insist_on_release"                                                     \
+            recipe ".insist_on_release"                                                          \
     }
 
 /// Why nothing can be started, or no error.

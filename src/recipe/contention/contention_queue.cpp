@@ -96,11 +96,8 @@ void contention_queue::created(contender& c, operation& answer) {
             if (c.state == stage::waiting && head() == &c)
                 evaluate({{c.shared_from_this()}});
             break;
-        case node_creation::step::find:
-            start_driver(recover());
-            break;
-        case node_creation::step::wait:
-            break;
+        case node_creation::step::find: start_driver(recover()); break;
+        case node_creation::step::wait: break;
         case node_creation::step::again:
             creation_.again(c);
             create(c);
@@ -108,9 +105,7 @@ void contention_queue::created(contender& c, operation& answer) {
         case node_creation::step::make_parent:
             start_driver(create_under_new_parent(c.shared_from_this()));
             break;
-        case node_creation::step::fail:
-            fail(c, answer.error);
-            break;
+        case node_creation::step::fail: fail(c, answer.error); break;
     }
 }
 
@@ -162,14 +157,9 @@ void contention_queue::evaluate(std::span<const contender_ptr> seen, bool listed
         carry_out(step);
         auto* c = static_cast<contender*>(step.who);
         switch (step.what) {
-            case queue_step::type::grant:
-                grant(*c);
-                break;
-            case queue_step::type::refuse:
-                c->abandon(step.reason);
-                break;
-            case queue_step::type::settled:
-                return;
+            case queue_step::type::grant: grant(*c); break;
+            case queue_step::type::refuse: c->abandon(step.reason); break;
+            case queue_step::type::settled: return;
         }
     }
 }

@@ -420,12 +420,8 @@ queue_step contention_view::next(const decision_facts& facts) {
             step.prove = true;
             choose_watches(c, s, facts.now, step);
             break;
-        case head_step::look:
-            step.list = list() || step.list;
-            break;
-        case head_step::wait:
-            choose_watches(c, s, facts.now, step);
-            break;
+        case head_step::look: step.list = list() || step.list; break;
+        case head_step::wait: choose_watches(c, s, facts.now, step); break;
     }
     // Contenders behind a blocked one are blocked as well.
     bool blocked = s.blocked && (s.blocked_by_local || !s.stale);

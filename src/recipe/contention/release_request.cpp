@@ -69,11 +69,8 @@ std::string_view without_release_request(std::string_view data,
     return data;
 }
 
-task<> ask_for_release(port& p,
-                       contention_settings settings,
-                       std::string path,
-                       bool patient,
-                       user_call<> call) {
+task<> ask_for_release(
+    port& p, contention_settings settings, std::string path, bool patient, user_call<> call) {
     auto shared = cancellable(std::move(call), any_cancellation);
     retry attempts(p, until_known(patient));
     error_code ec = co_await write_request(p, settings, std::move(path), attempts);

@@ -26,11 +26,8 @@ std::string_view without_release_request(std::string_view data,
 
 /// Requests the owner of a contender's node to release.
 /// @param patient also during long outages
-task<> ask_for_release(port& p,
-                       contention_settings settings,
-                       std::string path,
-                       bool patient,
-                       user_call<> call);
+task<> ask_for_release(
+    port& p, contention_settings settings, std::string path, bool patient, user_call<> call);
 
 /// Same as above, then waits for the deletion of the node, and deletes it after the grace period.
 /// Completes with whether that was necessary.

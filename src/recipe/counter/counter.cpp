@@ -391,15 +391,10 @@ private:
             if (ec || !adopt(get, true))
                 co_return unknown;
             switch (judge(*format_, attempt, base_->record, base_->stat)) {
-                case counter_verdict::applied:
-                    deliver();
-                    co_return error_code();
-                case counter_verdict::not_applied:
-                    co_return error_code();
-                case counter_verdict::unknown:
-                    co_return unknown;
-                case counter_verdict::pending:
-                    break;
+                case counter_verdict::applied: deliver(); co_return error_code();
+                case counter_verdict::not_applied: co_return error_code();
+                case counter_verdict::unknown: co_return unknown;
+                case counter_verdict::pending: break;
             }
             request write(port_, op_code::set, path());
             prepare(write, attempt);

@@ -147,24 +147,18 @@ std::optional<counter_format> format_of(compatibility whose, unsigned bits) noex
     if (bits != 64)
         return std::nullopt;
     switch (whose) {
-        case compatibility::native:
-            return counter_format::native;
-        case compatibility::curator:
-            return counter_format::curator_long;
-        case compatibility::kazoo:
-            return counter_format::kazoo;
+        case compatibility::native: return counter_format::native;
+        case compatibility::curator: return counter_format::curator_long;
+        case compatibility::kazoo: return counter_format::kazoo;
     }
     return std::nullopt;
 }
 
 std::optional<counter_record> parse_counter(counter_format format, std::string_view data) {
     switch (format) {
-        case counter_format::native:
-            return parse_native(data);
-        case counter_format::curator_long:
-            return parse_big_endian(data, 8);
-        case counter_format::curator_integer:
-            return parse_big_endian(data, 4);
+        case counter_format::native: return parse_native(data);
+        case counter_format::curator_long: return parse_big_endian(data, 8);
+        case counter_format::curator_integer: return parse_big_endian(data, 4);
         case counter_format::kazoo: {
             counter_record record;
             if (!read_padded_number(data, record.value))
@@ -177,14 +171,10 @@ std::optional<counter_record> parse_counter(counter_format format, std::string_v
 
 std::string print_counter(counter_format format, const counter_record& record) {
     switch (format) {
-        case counter_format::curator_long:
-            return print_big_endian(record.value, 8);
-        case counter_format::curator_integer:
-            return print_big_endian(record.value, 4);
-        case counter_format::kazoo:
-            return std::to_string(record.value);
-        case counter_format::native:
-            break;
+        case counter_format::curator_long: return print_big_endian(record.value, 8);
+        case counter_format::curator_integer: return print_big_endian(record.value, 4);
+        case counter_format::kazoo: return std::to_string(record.value);
+        case counter_format::native: break;
     }
     std::string data = std::to_string(record.value);
     data += ' ' + record.identity;
@@ -311,15 +301,12 @@ counter_step apply(counter_format format,
     counter_step step;
     step.before = step.after = value;
     switch (operation) {
-        case counter_operation::read:
-            return step;
+        case counter_operation::read: return step;
         case counter_operation::add:
             if (__builtin_add_overflow(value, operand, &step.after))
                 step.error = errc::overflow;
             break;
-        case counter_operation::exchange:
-            step.after = operand;
-            break;
+        case counter_operation::exchange: step.after = operand; break;
         case counter_operation::compare_and_set:
             if (value != expected)
                 return step;

@@ -21,9 +21,7 @@ std::vector<candidate> instance_order::arrange(std::vector<candidate> available)
                 std::rotate(begin, next, available.end());
             break;
         }
-        case service_strategy::random:
-            std::shuffle(begin, available.end(), random_);
-            break;
+        case service_strategy::random: std::shuffle(begin, available.end(), random_); break;
         case service_strategy::sticky: {
             std::shuffle(begin, available.end(), random_);
             auto same = std::find_if(

@@ -53,12 +53,8 @@ service_cache::service_cache(const client& c,
                              const std::string& path,
                              const std::string& service,
                              service_format format)
-    : recipe_object(c.implementation(),
-                    detail::join_path(path, service),
-                    c,
-                    path,
-                    service,
-                    format) {}
+    : recipe_object(
+          c.implementation(), detail::join_path(path, service), c, path, service, format) {}
 
 service_state service_cache::current() const {
     return impl_ ? impl_->describe(impl_->nodes.current()) : service_state();

@@ -242,7 +242,7 @@ void service_discovery::start_resolve(const impl_ptr& impl,
 }
 
 void service_discovery::start_list_names(const impl_ptr& impl,
-                                    handler_of<std::vector<std::string>> handler) {
+                                         handler_of<std::vector<std::string>> handler) {
     detail::serve_at_path(impl, std::move(handler), &detail::list_services);
 }
 

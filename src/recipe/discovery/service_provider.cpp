@@ -244,12 +244,8 @@ service_provider::service_provider(const client& c,
                                    const std::string& path,
                                    const std::string& service,
                                    service_provider_options options)
-    : recipe_object(c.implementation(),
-                    detail::join_path(path, service),
-                    c,
-                    path,
-                    service,
-                    options) {}
+    : recipe_object(
+          c.implementation(), detail::join_path(path, service), c, path, service, options) {}
 
 void service_provider::report_failure(const service_instance& instance) {
     if (impl_)

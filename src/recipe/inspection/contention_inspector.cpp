@@ -92,7 +92,7 @@ contention_inspector::contention_inspector(const client& c, std::string path)
     : recipe_object(c.implementation(), std::move(path), c) {}
 
 void contention_inspector::start_list_contenders(const impl_ptr& impl,
-                                            handler_of<std::vector<contender_info>> handler) {
+                                                 handler_of<std::vector<contender_info>> handler) {
     detail::run_at_path(impl, std::move(handler), &detail::list);
 }
 

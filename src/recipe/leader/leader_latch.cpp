@@ -179,9 +179,7 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
         view.releasing = release != nullptr;
         view.leaving = failed != nullptr;
         switch (decide(view)) {
-            case latch_step::wait:
-                co_await me.wake_.wait();
-                break;
+            case latch_step::wait: co_await me.wake_.wait(); break;
             case latch_step::campaign: {
                 error_code ec;
                 candidacy = me.enter(ec);

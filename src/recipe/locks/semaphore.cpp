@@ -232,7 +232,8 @@ void semaphore::start_count_available(const callee& of, handler_of<std::int32_t>
     run_driver(of, std::move(handler), &count_free);
 }
 
-void semaphore::start_list_holders(const callee& of, handler_of<std::vector<contender_info>> handler) {
+void semaphore::start_list_holders(const callee& of,
+                                   handler_of<std::vector<contender_info>> handler) {
     run_driver(of, std::move(handler), &read_holders);
 }
 

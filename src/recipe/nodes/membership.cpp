@@ -246,7 +246,8 @@ void membership::start_leave(const impl_ptr& impl, handler_of<> handler) {
     }
 }
 
-void membership::start_list_members(const impl_ptr& impl, handler_of<std::vector<member_info>> handler) {
+void membership::start_list_members(const impl_ptr& impl,
+                                    handler_of<std::vector<member_info>> handler) {
     detail::serve_at_path(impl, std::move(handler), &detail::list_members);
 }
 

@@ -65,8 +65,7 @@ void claims::pursue(const std::vector<std::string>& share, const std::string& na
         view.delivered = c.delivered != nullptr;
         view.revoked = c.revoked;
         switch (decide(view)) {
-            case claim_step::wait:
-                break;
+            case claim_step::wait: break;
             case claim_step::ask:
                 c.request = locks_.make(join_path("locks", at->first), name);
                 break;

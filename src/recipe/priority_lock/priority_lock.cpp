@@ -32,9 +32,8 @@ class priority_object final : public contention_object,
                               public std::enable_shared_from_this<priority_object> {
 public:
     priority_object(std::string path, priority_lock_options options)
-        : contention_object(make_settings(std::move(path), options),
-                            options.identity,
-                            {"read", "write"}),
+        : contention_object(
+              make_settings(std::move(path), options), options.identity, {"read", "write"}),
           options_(std::move(options)) {
         if (!problem() && options_.ageing < 0)
             refuse_all(errc::bad_option, "cannot be used: ageing is negative");

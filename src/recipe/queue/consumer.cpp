@@ -76,25 +76,19 @@ task<error_code> queue_consumer::take_next_step() {
     const consumer_call& first = calls_.first();
     const kind what = first.what;
     switch (index_.decide(port_.status().revision, first.number, !calls_.some_cannot_wait())) {
-        case next_step::list:
-            co_return co_await list(nullptr);
-        case next_step::wait:
-            co_return co_await wait_for_items();
+        case next_step::list: co_return co_await list(nullptr);
+        case next_step::wait: co_return co_await wait_for_items();
         case next_step::check_parent:
             // Claims proceed in the meantime, as a wrong one can be ended.
             if (what != kind::consume)
                 co_return co_await check_parent();
             break;
-        case next_step::get_available:
-            break;
+        case next_step::get_available: break;
     }
     switch (what) {
-        case kind::take:
-            co_return co_await take();
-        case kind::peek:
-            co_return co_await peek();
-        case kind::consume:
-            co_return co_await claim();
+        case kind::take: co_return co_await take();
+        case kind::peek: co_return co_await peek();
+        case kind::consume: co_return co_await claim();
     }
     co_return error_code();
 }

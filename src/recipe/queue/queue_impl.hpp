@@ -21,11 +21,8 @@ public:
           settings_(std::make_shared<const queue_settings>(path, std::move(options), order)),
           acknowledger_(std::make_shared<queue_acknowledger>(p, settings_)),
           producer(std::make_shared<queue_producer>(p, settings_)),
-          consumer(std::make_shared<queue_consumer>(p,
-                                                    settings_,
-                                                    acknowledger_,
-                                                    std::move(clock),
-                                                    std::move(s))) {}
+          consumer(std::make_shared<queue_consumer>(
+              p, settings_, acknowledger_, std::move(clock), std::move(s))) {}
 
     bool path_is_good() const {
         const std::string& control = settings_->options.control_path;

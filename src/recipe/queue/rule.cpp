@@ -16,12 +16,9 @@ constexpr std::int32_t kazoo_default_priority = 100;
 /// The prefix of the items' names.
 std::string_view stem_of(compatibility format) noexcept {
     switch (format) {
-        case compatibility::curator:
-            return "qn-";
-        case compatibility::kazoo:
-            return "entry-";
-        case compatibility::native:
-            break;
+        case compatibility::curator: return "qn-";
+        case compatibility::kazoo: return "entry-";
+        case compatibility::native: break;
     }
     return "queue-";
 }
@@ -68,12 +65,9 @@ std::optional<std::int64_t> parse_due(std::string_view text) noexcept {
 
 bool queue_names::exist() const noexcept {
     switch (format_) {
-        case compatibility::native:
-            return true;
-        case compatibility::kazoo:
-            return !timed();
-        case compatibility::curator:
-            return !ranked();
+        case compatibility::native: return true;
+        case compatibility::kazoo: return !timed();
+        case compatibility::curator: return !ranked();
     }
     return false;
 }

@@ -26,11 +26,8 @@ struct update_options {
 /// Replaces the data of a node by what `decide(read, data)` makes of what was read, at the version
 /// that was read: again and again, until it is written, or `decide` returns an error or sets no data.
 template <class Decide>
-task<error_code> update_node(port& p,
-                             std::string path,
-                             retry& attempts,
-                             update_options how,
-                             Decide decide) {
+task<error_code> update_node(
+    port& p, std::string path, retry& attempts, update_options how, Decide decide) {
     std::optional<stat> doubted;  // what a write was based on that may have been applied
     for (;;) {
         request read(p, op_code::get, path, attempts.generation());
@@ -71,12 +68,8 @@ task<error_code> update_node(port& p,
 /// a node that has it as it is. If the response to the create was lost, and others have written since,
 /// it is updated: whether there was a node before is not known.
 template <class Decide>
-task<error_code> write_node(port& p,
-                            std::string path,
-                            std::string data,
-                            acl entries,
-                            const interest& call,
-                            Decide decide) {
+task<error_code> write_node(
+    port& p, std::string path, std::string data, acl entries, const interest& call, Decide decide) {
     retry attempts(p);
     update_options how;
     how.call = &call;

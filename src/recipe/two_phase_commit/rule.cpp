@@ -150,12 +150,10 @@ std::optional<commit_outcome> decide_commit(const std::vector<std::string>& site
         switch (states[i]) {
             case site_state::abort:
                 return commit_outcome(false, "site " + sites[i] + " voted to abort");
-            case site_state::dead:
-                return commit_outcome(false, "site " + sites[i] + " died");
+            case site_state::dead: return commit_outcome(false, "site " + sites[i] + " died");
             case site_state::foreign:
                 return commit_outcome(false, "the vote of site " + sites[i] + " is unreadable");
-            default:
-                break;
+            default: break;
         }
     }
     bool all = std::all_of(

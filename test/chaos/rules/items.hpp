@@ -29,20 +29,11 @@ struct item_story {
         switch (what) {
             case deed::putting:
             case deed::put:
-            case deed::refused:
-                put = what;
-                break;
-            case deed::done:
-                done = true;
-                break;
-            case deed::took:
-                ++taken;
-                break;
-            case deed::perhaps_took:
-                perhaps_taken = true;
-                break;
-            default:
-                break;
+            case deed::refused: put = what; break;
+            case deed::done: done = true; break;
+            case deed::took: ++taken; break;
+            case deed::perhaps_took: perhaps_taken = true; break;
+            default: break;
         }
     }
 };

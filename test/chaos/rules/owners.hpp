@@ -27,31 +27,20 @@ public:
 
     void hear(const record& r) {
         switch (r.what) {
-            case deed::asked:
-                taken_when_asked_[r.who] = latest_;
-                break;
+            case deed::asked: taken_when_asked_[r.who] = latest_; break;
             case deed::entered:
                 enter(r);
                 use(r);
                 break;
-            case deed::used:
-                use(r);
-                break;
-            case deed::fenced:
-                refuse(r);
-                break;
-            case deed::left:
-                inside_.erase(r.token);
-                break;
+            case deed::used: use(r); break;
+            case deed::fenced: refuse(r); break;
+            case deed::left: inside_.erase(r.token); break;
             case deed::leads:
                 if (is_new(leader_of_, r, "term"))
                     ++result_.terms;
                 break;
-            case deed::settled:
-                settle();
-                break;
-            default:
-                break;
+            case deed::settled: settle(); break;
+            default: break;
         }
     }
 

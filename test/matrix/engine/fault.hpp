@@ -85,16 +85,10 @@ inline constexpr std::array fault_table = {
     fault_traits{fault::server_restarted, "server restarted", "restart", places::states, false},
     fault_traits{fault::client_stopped, "client stopped", "stopped", places::states, true},
     fault_traits{fault::own_node_deleted, "own node deleted", "own.del", places::states, false},
-    fault_traits{fault::oldest_node_deleted,
-                 "oldest node deleted",
-                 "old.del",
-                 places::states,
-                 false},
-    fault_traits{fault::newest_node_deleted,
-                 "newest node deleted",
-                 "new.del",
-                 places::states,
-                 false},
+    fault_traits{
+        fault::oldest_node_deleted, "oldest node deleted", "old.del", places::states, false},
+    fault_traits{
+        fault::newest_node_deleted, "newest node deleted", "new.del", places::states, false},
     fault_traits{fault::parent_deleted, "parent deleted", "par.del", places::states, false},
     fault_traits{fault::foreign_children, "foreign children", "foreign", places::states, false},
     fault_traits{fault::second_object, "second object", "second", places::states, false},
@@ -155,10 +149,8 @@ inline constexpr const char* other_requests =
     "other scenarios show it; this one has other requests";
 
 /// Of those, what neither ends a call nor the session.
-inline constexpr std::initializer_list<fault> survived = {fault::request_lost,
-                                                          fault::answer_lost,
-                                                          fault::cut_after_answer,
-                                                          fault::answer_delayed};
+inline constexpr std::initializer_list<fault> survived = {
+    fault::request_lost, fault::answer_lost, fault::cut_after_answer, fault::answer_delayed};
 
 /// Another client deletes one or all of the nodes that our session has.
 inline bool deletes_own(fault f) {

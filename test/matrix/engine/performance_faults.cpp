@@ -69,14 +69,10 @@ testing::action::callback performance::interruption() {
 /// What befalls an answer, or an event.
 std::optional<testing::action> performance::at_reply() {
     switch (which_) {
-        case fault::answer_lost:
-            return testing::swallow_reply_and_cut();
-        case fault::cut_after_answer:
-            return testing::cut_after_reply();
-        case fault::answer_delayed:
-            return testing::delay_reply(50ms);
-        case fault::expired:
-            return testing::call_at_reply([this](const frame_info&) { expire(); });
+        case fault::answer_lost: return testing::swallow_reply_and_cut();
+        case fault::cut_after_answer: return testing::cut_after_reply();
+        case fault::answer_delayed: return testing::delay_reply(50ms);
+        case fault::expired: return testing::call_at_reply([this](const frame_info&) { expire(); });
         default:
             if (interrupts(which_))
                 return testing::call_at_reply(interruption());
@@ -87,16 +83,11 @@ std::optional<testing::action> performance::at_reply() {
 /// What befalls a request; or its answer, if that is what the fault is about.
 std::optional<testing::action> performance::at_request() {
     switch (which_) {
-        case fault::request_lost:
-            return testing::drop_request_and_cut();
-        case fault::short_hole:
-            return testing::black_hole_from_here(50ms);
-        case fault::noticed_hole:
-            return testing::black_hole_from_here(noticed);
-        case fault::long_hole:
-            return testing::black_hole_from_here(beyond_session);
-        case fault::deadline_hole:
-            return testing::black_hole_from_here(beyond_deadline);
+        case fault::request_lost: return testing::drop_request_and_cut();
+        case fault::short_hole: return testing::black_hole_from_here(50ms);
+        case fault::noticed_hole: return testing::black_hole_from_here(noticed);
+        case fault::long_hole: return testing::black_hole_from_here(beyond_session);
+        case fault::deadline_hole: return testing::black_hole_from_here(beyond_deadline);
         case fault::expired:
             return testing::call_at_request([this](const frame_info&) { expire(); });
         default:
@@ -166,9 +157,7 @@ awaitable<void> performance::apply(stage& s) {
             break;
         case fault::own_node_deleted:
         case fault::oldest_node_deleted:
-        case fault::newest_node_deleted:
-            delete_own_nodes();
-            break;
+        case fault::newest_node_deleted: delete_own_nodes(); break;
         case fault::parent_deleted:
             s.owners.erased_by_others();
             // Somebody may make nodes meanwhile.
@@ -177,15 +166,9 @@ awaitable<void> performance::apply(stage& s) {
                 return true;
             });
             break;
-        case fault::foreign_children:
-            plant_foreign();
-            break;
-        case fault::second_object:
-            start_beside(s.ours(), true);
-            break;
-        default:
-            s.interrupt();
-            break;
+        case fault::foreign_children: plant_foreign(); break;
+        case fault::second_object: start_beside(s.ours(), true); break;
+        default: s.interrupt(); break;
     }
 }
 

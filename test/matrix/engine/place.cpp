@@ -8,18 +8,12 @@ namespace corozk::matrix {
 
 std::string place::text() const {
     switch (what) {
-        case kind::whole:
-            return "all";
-        case kind::request:
-            return std::to_string(number);
-        case kind::answer:
-            return std::to_string(number) + "a";
-        case kind::notification:
-            return std::to_string(number) + "n";
-        case kind::turn:
-            return std::to_string(number) + "t";
-        case kind::state:
-            return settled ? state + "+" : state;
+        case kind::whole: return "all";
+        case kind::request: return std::to_string(number);
+        case kind::answer: return std::to_string(number) + "a";
+        case kind::notification: return std::to_string(number) + "n";
+        case kind::turn: return std::to_string(number) + "t";
+        case kind::state: return settled ? state + "+" : state;
     }
     return std::string();
 }

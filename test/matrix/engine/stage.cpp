@@ -56,10 +56,8 @@ bool stage::deprived() const {
         case fault::newest_node_deleted:
         case fault::parent_deleted:
         case fault::close_client:
-        case fault::destroy_client:
-            return applied_;
-        default:
-            return false;
+        case fault::destroy_client: return applied_;
+        default: return false;
     }
 }
 
@@ -88,8 +86,7 @@ bool stage::permits(const error_code& ec, party whose) const {
         case fault::cancel_terminal:
         case fault::cancel_partial:
         case fault::cancel_total:
-        case fault::destroy_object:
-            return ec == boost::asio::error::operation_aborted;
+        case fault::destroy_object: return ec == boost::asio::error::operation_aborted;
         case fault::drop_grant:
             return ec == boost::asio::error::operation_aborted || ec == errc::ownership_lost;
         case fault::close_client:
@@ -100,11 +97,9 @@ bool stage::permits(const error_code& ec, party whose) const {
         case fault::may_not_read:
         case fault::may_not_write:
         case fault::may_not_create:
-        case fault::may_not_delete:
-            return ec == zk_errc::no_auth;
+        case fault::may_not_delete: return ec == zk_errc::no_auth;
         case fault::deadline_hole:
-        case fault::slow_answers:
-            return ec == errc::deadline_exceeded;
+        case fault::slow_answers: return ec == errc::deadline_exceeded;
         case fault::expired:
         case fault::noticed_hole:
         case fault::long_hole:
@@ -113,10 +108,8 @@ bool stage::permits(const error_code& ec, party whose) const {
                    (is_session_lost(ec) || ec == errc::ownership_lost || ec == errc::not_connected);
         case fault::own_node_deleted:
         case fault::oldest_node_deleted:
-        case fault::newest_node_deleted:
-            return ec == errc::ownership_lost;
-        default:
-            return false;
+        case fault::newest_node_deleted: return ec == errc::ownership_lost;
+        default: return false;
     }
 }
 
@@ -183,21 +176,11 @@ void stage::interrupt() {
     applied_ = true;
     std::size_t touched = 1;
     switch (setting_.which) {
-        case fault::cancel_terminal:
-            touched = cancel_all(cancellation_type::terminal);
-            break;
-        case fault::cancel_partial:
-            touched = cancel_all(cancellation_type::partial);
-            break;
-        case fault::cancel_total:
-            touched = cancel_all(cancellation_type::total);
-            break;
-        case fault::destroy_object:
-            touched = destroy_all(objects_);
-            break;
-        case fault::drop_grant:
-            touched = destroy_all(grants_);
-            break;
+        case fault::cancel_terminal: touched = cancel_all(cancellation_type::terminal); break;
+        case fault::cancel_partial: touched = cancel_all(cancellation_type::partial); break;
+        case fault::cancel_total: touched = cancel_all(cancellation_type::total); break;
+        case fault::destroy_object: touched = destroy_all(objects_); break;
+        case fault::drop_grant: touched = destroy_all(grants_); break;
         case fault::close_client: {
             auto closing = std::make_shared<call_record>(executor(), "close", party::theirs);
             closing->started = true;
@@ -212,8 +195,7 @@ void stage::interrupt() {
             ours_gone_ = true;
             ours_ = client();
             break;
-        default:
-            break;
+        default: break;
     }
     if (touched == 0)
         set_void();

@@ -171,11 +171,8 @@ awaitable<void> reach(stage& s, object<partitioner>& p, shares& held, std::ptrdi
 }
 
 /// What a fault in this state has taken is told, and granted again.
-awaitable<void> recover(stage& s,
-                        std::string_view state,
-                        object<partitioner>& p,
-                        shares& held,
-                        std::ptrdiff_t count) {
+awaitable<void> recover(
+    stage& s, std::string_view state, object<partitioner>& p, shares& held, std::ptrdiff_t count) {
     if (s.set().at_state == state && deletes_own(s.which())) {
         bool gone = false;
         for (auto& [resource, one] : held)

@@ -177,28 +177,22 @@ private:
             return;
         }
         switch (pick(50)) {
-            case 0:
-                line_ += " is renewed";
-                return renew(who);
+            case 0: line_ += " is renewed"; return renew(who);
             case 1:
                 line_ += " goes away";
                 p.disconnect();
                 away_.insert(&p);
                 return;
-            case 2:
-                return kill(who);
+            case 2: return kill(who);
             case 3:
             case 4:
             case 5:
             case 6:
-            case 7:
-                return transact(who);
+            case 7: return transact(who);
             case 8:
             case 9:
-            case 10:
-                return forget(who);
-            default:
-                return operate(who);
+            case 10: return forget(who);
+            default: return operate(who);
         }
     }
 

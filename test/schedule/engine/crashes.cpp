@@ -23,14 +23,10 @@ thread_local char another_stack[64 * 1024];
 
 const char* what_happens_by(int signal) noexcept {
     switch (signal) {
-        case SIGALRM:
-            return "it takes longer than --patience allows";
-        case SIGABRT:
-            return "crashed by SIGABRT";
-        case SIGSEGV:
-            return "crashed by SIGSEGV";
-        default:
-            return "crashed";
+        case SIGALRM: return "it takes longer than --patience allows";
+        case SIGABRT: return "crashed by SIGABRT";
+        case SIGSEGV: return "crashed by SIGSEGV";
+        default: return "crashed";
     }
 }
 

@@ -74,11 +74,8 @@ void play_each(const scenario& what, rules how, depth_first& order, auto and_the
 }
 
 /// The same, each from where it differs from the one before it.
-void play_branches(const scenario& what,
-                   rules how,
-                   depth_first& order,
-                   checkpoints& memory,
-                   auto and_then) {
+void play_branches(
+    const scenario& what, rules how, depth_first& order, checkpoints& memory, auto and_then) {
     constexpr auto schedule = memory_scope::owner::schedule;
     std::unique_ptr<stage> s;
     {

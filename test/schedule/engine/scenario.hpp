@@ -52,16 +52,12 @@ struct scenario {
     void (*set_up)(stage&) = nullptr;
 
     /// What goes wrong in the exhaustive exploration ...
-    std::vector<move_kind> faults{move_kind::cut,
-                                  move_kind::lose_answer,
-                                  move_kind::expire,
-                                  move_kind::cancel};
+    std::vector<move_kind> faults{
+        move_kind::cut, move_kind::lose_answer, move_kind::expire, move_kind::cancel};
 
     /// ... and, besides, in the random one.
-    std::vector<move_kind> more_faults{move_kind::cut_late,
-                                       move_kind::refuse,
-                                       move_kind::silence,
-                                       move_kind::early_time};
+    std::vector<move_kind> more_faults{
+        move_kind::cut_late, move_kind::refuse, move_kind::silence, move_kind::early_time};
 
     /// Not among those that are run when none is named.
     bool hidden = false;

@@ -183,21 +183,15 @@ void stage::apply(const move& m) {
         last_client_ = client_index;
     }
     switch (m.kind) {
-        case move_kind::accept:
-            server_.accept(*server_.find(m.who));
-            break;
-        case move_kind::execute:
-            server_.execute(*server_.find(m.who));
-            break;
+        case move_kind::accept: server_.accept(*server_.find(m.who)); break;
+        case move_kind::execute: server_.execute(*server_.find(m.who)); break;
         case move_kind::deliver: {
             model::add(what, server_.find(m.who)->answers.front(), server_.names());
             input(client_index, what.value());
             network_.deliver(m.who);
             break;
         }
-        case move_kind::follow:
-            server_.follow(static_cast<std::size_t>(m.who));
-            break;
+        case move_kind::follow: server_.follow(static_cast<std::size_t>(m.who)); break;
         case move_kind::go_on:
         case move_kind::cancel: {
             what.add(m.who);
@@ -210,9 +204,7 @@ void stage::apply(const move& m) {
             break;
         }
         case move_kind::time:
-        case move_kind::early_time:
-            pass_time(m.kind == move_kind::early_time);
-            break;
+        case move_kind::early_time: pass_time(m.kind == move_kind::early_time); break;
         case move_kind::cut:
         case move_kind::cut_late:
         case move_kind::refuse:
@@ -242,9 +234,7 @@ void stage::apply(const move& m) {
             erased_nodes_.insert(m.path);
             server_.erase(m.path);
             break;
-        case move_kind::reap:
-            server_.erase(m.path);
-            break;
+        case move_kind::reap: server_.erase(m.path); break;
     }
     settle();
     for (const auto& invariant : always_)

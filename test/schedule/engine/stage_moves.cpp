@@ -39,15 +39,11 @@ int stage::client_of(const move& m) const {
         case move_kind::cut_late:
         case move_kind::lose_answer:
         case move_kind::refuse:
-        case move_kind::silence:
-            return client_of_connection(m.who);
-        case move_kind::expire:
-            return m.who;
+        case move_kind::silence: return client_of_connection(m.who);
+        case move_kind::expire: return m.who;
         case move_kind::go_on:
-        case move_kind::cancel:
-            return actors_[static_cast<std::size_t>(m.who)].client_index();
-        default:
-            return -1;
+        case move_kind::cancel: return actors_[static_cast<std::size_t>(m.who)].client_index();
+        default: return -1;
     }
 }
 
@@ -170,8 +166,7 @@ void stage::add_faults(std::vector<move>& list) {
                 for (std::string& path : server_.empty_containers())
                     list.push_back({kind, 0, std::move(path)});
                 break;
-            default:
-                break;
+            default: break;
         }
     }
 }

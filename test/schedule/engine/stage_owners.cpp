@@ -8,17 +8,10 @@ namespace corozk::schedule {
 
 stage::tenure::tenure(actor& a, const ownership& held, int weight, int limit)
     : tenure(
-          a,
-          held.path(),
-          [&held] { return held.valid(); },
-          weight,
-          limit) {}
+          a, held.path(), [&held] { return held.valid(); }, weight, limit) {}
 
-stage::tenure::tenure(actor& a,
-                      std::string path,
-                      std::function<bool()> valid,
-                      int weight,
-                      int limit)
+stage::tenure::tenure(
+    actor& a, std::string path, std::function<bool()> valid, int weight, int limit)
     : actor_(a), path_(std::move(path)), valid_(std::move(valid)), weight_(weight), limit_(limit) {
     stage& s = a.on();
     s.owners_.insert(this);

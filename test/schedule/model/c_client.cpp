@@ -271,12 +271,8 @@ int zookeeper_process(zhandle_t* zh, int events) {
             session_event(zh, ZOO_CONNECTED_STATE);
             break;
         }
-        case packet::event:
-            on_event(zh, a);
-            break;
-        case packet::answer:
-            on_answer(zh, a);
-            break;
+        case packet::event: on_event(zh, a); break;
+        case packet::answer: on_answer(zh, a); break;
     }
     return ZOK;
 }

@@ -155,11 +155,8 @@ int zoo_acreate2_ttl(zhandle_t* zh,
     return start(zh, std::move(r), std::move(c));
 }
 
-int zoo_adelete(zhandle_t* zh,
-                const char* path,
-                int version,
-                void_completion_t done,
-                const void* data) {
+int zoo_adelete(
+    zhandle_t* zh, const char* path, int version, void_completion_t done, const void* data) {
     if (int rc = check(zh, path))
         return rc;
     request r(verb::erase);
@@ -296,8 +293,7 @@ int zoo_amulti(zhandle_t* zh,
                 step.path = zh->full(op.check_op.path);
                 step.version = op.check_op.version;
                 break;
-            default:
-                return ZUNIMPLEMENTED;
+            default: return ZUNIMPLEMENTED;
         }
         r.steps.push_back(std::move(step));
         c.ops.push_back(op);
@@ -308,23 +304,16 @@ int zoo_amulti(zhandle_t* zh,
     return start(zh, std::move(r), std::move(c));
 }
 
-int zoo_add_auth(zhandle_t* zh,
-                 const char*,
-                 const char*,
-                 int,
-                 void_completion_t done,
-                 const void* data) {
+int zoo_add_auth(
+    zhandle_t* zh, const char*, const char*, int, void_completion_t done, const void* data) {
     completion c;
     c.done = done;
     c.data = data;
     return read(zh, verb::auth, "/", nullptr, std::move(c));
 }
 
-int zoo_awgetconfig(zhandle_t* zh,
-                    watcher_fn watcher,
-                    void*,
-                    data_completion_t done,
-                    const void* data) {
+int zoo_awgetconfig(
+    zhandle_t* zh, watcher_fn watcher, void*, data_completion_t done, const void* data) {
     completion c;
     c.content = done;
     c.data = data;
@@ -336,13 +325,8 @@ int zoo_awgetconfig(zhandle_t* zh,
     return start(zh, std::move(r), std::move(c));
 }
 
-int zoo_areconfig(zhandle_t*,
-                  const char*,
-                  const char*,
-                  const char*,
-                  int64_t,
-                  data_completion_t,
-                  const void*) {
+int zoo_areconfig(
+    zhandle_t*, const char*, const char*, const char*, int64_t, data_completion_t, const void*) {
     return ZUNIMPLEMENTED;
 }
 

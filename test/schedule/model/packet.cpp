@@ -5,40 +5,23 @@ namespace corozk::model {
 
 const char* name_of(verb v) {
     switch (v) {
-        case verb::create:
-            return "create";
-        case verb::erase:
-            return "erase";
-        case verb::set:
-            return "set";
-        case verb::check:
-            return "check";
-        case verb::get:
-            return "get";
-        case verb::exists:
-            return "exists";
-        case verb::children:
-            return "children";
-        case verb::sync:
-            return "sync";
-        case verb::get_acl:
-            return "get_acl";
-        case verb::set_acl:
-            return "set_acl";
-        case verb::multi:
-            return "multi";
-        case verb::multi_read:
-            return "multi_read";
-        case verb::auth:
-            return "auth";
-        case verb::add_watch:
-            return "add_watch";
-        case verb::remove_watches:
-            return "remove_watches";
-        case verb::set_watches:
-            return "set_watches";
-        case verb::close:
-            return "close";
+        case verb::create: return "create";
+        case verb::erase: return "erase";
+        case verb::set: return "set";
+        case verb::check: return "check";
+        case verb::get: return "get";
+        case verb::exists: return "exists";
+        case verb::children: return "children";
+        case verb::sync: return "sync";
+        case verb::get_acl: return "get_acl";
+        case verb::set_acl: return "set_acl";
+        case verb::multi: return "multi";
+        case verb::multi_read: return "multi_read";
+        case verb::auth: return "auth";
+        case verb::add_watch: return "add_watch";
+        case verb::remove_watches: return "remove_watches";
+        case verb::set_watches: return "set_watches";
+        case verb::close: return "close";
     }
     return "?";
 }
@@ -60,14 +43,10 @@ std::string text_of(const request& r) {
 
 std::string text_of(const answer& a) {
     switch (a.kind) {
-        case packet::welcome:
-            return "session " + std::to_string(a.session & 0xffff);
-        case packet::rejection:
-            return "no session";
-        case packet::event:
-            return "event " + std::to_string(a.event) + " " + a.path;
-        case packet::answer:
-            break;
+        case packet::welcome: return "session " + std::to_string(a.session & 0xffff);
+        case packet::rejection: return "no session";
+        case packet::event: return "event " + std::to_string(a.event) + " " + a.path;
+        case packet::answer: break;
     }
     std::string text = "answer " + std::to_string(a.rc);
     if (!a.path.empty())

@@ -36,39 +36,23 @@ model::verb verb_of(wire_op op) {
         case wire_op::create:
         case wire_op::create2:
         case wire_op::create_container:
-        case wire_op::create_ttl:
-            return model::verb::create;
-        case wire_op::remove:
-            return model::verb::erase;
-        case wire_op::exists:
-            return model::verb::exists;
-        case wire_op::get_data:
-            return model::verb::get;
-        case wire_op::set_data:
-            return model::verb::set;
-        case wire_op::get_acl:
-            return model::verb::get_acl;
-        case wire_op::set_acl:
-            return model::verb::set_acl;
+        case wire_op::create_ttl: return model::verb::create;
+        case wire_op::remove: return model::verb::erase;
+        case wire_op::exists: return model::verb::exists;
+        case wire_op::get_data: return model::verb::get;
+        case wire_op::set_data: return model::verb::set;
+        case wire_op::get_acl: return model::verb::get_acl;
+        case wire_op::set_acl: return model::verb::set_acl;
         case wire_op::get_children:
-        case wire_op::get_children2:
-            return model::verb::children;
-        case wire_op::sync:
-            return model::verb::sync;
-        case wire_op::check:
-            return model::verb::check;
-        case wire_op::multi:
-            return model::verb::multi;
-        case wire_op::multi_read:
-            return model::verb::multi_read;
-        case wire_op::add_watch:
-            return model::verb::add_watch;
-        case wire_op::remove_watches:
-            return model::verb::remove_watches;
-        case wire_op::set_watches:
-            return model::verb::set_watches;
-        default:
-            model::not_modelled("a request of the relay");
+        case wire_op::get_children2: return model::verb::children;
+        case wire_op::sync: return model::verb::sync;
+        case wire_op::check: return model::verb::check;
+        case wire_op::multi: return model::verb::multi;
+        case wire_op::multi_read: return model::verb::multi_read;
+        case wire_op::add_watch: return model::verb::add_watch;
+        case wire_op::remove_watches: return model::verb::remove_watches;
+        case wire_op::set_watches: return model::verb::set_watches;
+        default: model::not_modelled("a request of the relay");
     }
 }
 
@@ -125,22 +109,17 @@ model::request read_request(jute_reader& in, wire_op op) {
             r.version = in.int32();
             break;
         case model::verb::erase:
-        case model::verb::check:
-            r.version = in.int32();
-            break;
+        case model::verb::check: r.version = in.int32(); break;
         case model::verb::get:
         case model::verb::exists:
-        case model::verb::children:
-            r.watch = in.boolean();
-            break;
+        case model::verb::children: r.watch = in.boolean(); break;
         case model::verb::add_watch:
         case model::verb::remove_watches:
             r.watch_type = in.int32();
             if (r.what == model::verb::add_watch && r.watch_type != recursive)
                 model::not_modelled("a persistent watch of one node");
             break;
-        default:
-            break;
+        default: break;
     }
     return r;
 }
@@ -191,16 +170,12 @@ void put_step(jute_writer& out, const model::step_result& s, model::verb what) {
             put_header(out, wire_op::create, false, 0);
             out.buffer(s.path);
             break;
-        case model::verb::erase:
-            put_header(out, wire_op::remove, false, 0);
-            break;
+        case model::verb::erase: put_header(out, wire_op::remove, false, 0); break;
         case model::verb::set:
             put_header(out, wire_op::set_data, false, 0);
             put_stat(out, s.stat);
             break;
-        case model::verb::check:
-            put_header(out, wire_op::check, false, 0);
-            break;
+        case model::verb::check: put_header(out, wire_op::check, false, 0); break;
         case model::verb::get:
             put_header(out, wire_op::get_data, false, 0);
             out.buffer(s.data);
@@ -232,9 +207,7 @@ std::string to_body(const model::answer& a, const model::request& asked) {
     jute_writer out;
     switch (asked.what) {
         case model::verb::multi:
-        case model::verb::multi_read:
-            put_steps(out, a, asked.steps);
-            break;
+        case model::verb::multi_read: put_steps(out, a, asked.steps); break;
         case model::verb::create:
             out.buffer(a.path);
             put_stat(out, a.stat);
@@ -253,11 +226,8 @@ std::string to_body(const model::answer& a, const model::request& asked) {
             break;
         case model::verb::set:
         case model::verb::exists:
-        case model::verb::set_acl:
-            put_stat(out, a.stat);
-            break;
-        default:
-            break;
+        case model::verb::set_acl: put_stat(out, a.stat); break;
+        default: break;
     }
     return out.bytes();
 }

@@ -229,8 +229,7 @@ void server::follow(std::size_t at) {
                 trigger(r.data_watches, c.path, ZOO_CHANGED_EVENT, readable, told);
                 trigger_above(r, c.path, ZOO_CHANGED_EVENT, readable, told);
                 break;
-            case change::type::set_acl:
-                break;
+            case change::type::set_acl: break;
         }
     }
 }
@@ -247,11 +246,8 @@ void server::tell(int connection_id, int event, const std::string& path) {
     c->answers.push_back(std::move(a));
 }
 
-void server::trigger(watch_list& list,
-                     const std::string& path,
-                     int event,
-                     bool readable,
-                     std::set<int>& told) {
+void server::trigger(
+    watch_list& list, const std::string& path, int event, bool readable, std::set<int>& told) {
     auto watching = list.extract(path);
     if (watching.empty())
         return;
@@ -274,11 +270,8 @@ void server::trigger_parent(replica& r, const std::string& path) {
 }
 
 /// The recursive watches on the node and those above it.
-void server::trigger_above(const replica& r,
-                           const std::string& path,
-                           int event,
-                           bool readable,
-                           std::set<int>& told) {
+void server::trigger_above(
+    const replica& r, const std::string& path, int event, bool readable, std::set<int>& told) {
     for (const auto& [top, ids] : r.recursive_watches) {
         bool below = path == top || top == "/" ||
                      (path.starts_with(top) && path.size() > top.size() && path[top.size()] == '/');

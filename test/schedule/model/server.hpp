@@ -141,17 +141,11 @@ private:
     void touch_changed(const std::string& path);
     std::uint64_t name_for(const std::vector<change>& changes);
     void catch_up(std::size_t at);
-    void trigger(watch_list& list,
-                 const std::string& path,
-                 int event,
-                 bool readable,
-                 std::set<int>& told);
+    void trigger(
+        watch_list& list, const std::string& path, int event, bool readable, std::set<int>& told);
     void trigger_parent(replica& r, const std::string& path);
-    void trigger_above(const replica& r,
-                       const std::string& path,
-                       int event,
-                       bool readable,
-                       std::set<int>& told);
+    void trigger_above(
+        const replica& r, const std::string& path, int event, bool readable, std::set<int>& told);
     void tell(int connection_id, int event, const std::string& path);
     void write(connection& c, const request& r, answer& a);
     void read(connection& c, const request& r, answer& a);

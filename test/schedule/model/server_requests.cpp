@@ -76,12 +76,8 @@ void server::execute(connection& c) {
         case verb::create:
         case verb::erase:
         case verb::set:
-        case verb::set_acl:
-            write(c, r, a);
-            break;
-        case verb::multi:
-            multi(c, r, a);
-            break;
+        case verb::set_acl: write(c, r, a); break;
+        case verb::multi: multi(c, r, a); break;
         case verb::close: {
             int id = c.id;
             end_session(c.session);
@@ -89,9 +85,7 @@ void server::execute(connection& c) {
                 close_from_here(*still);
             return;
         }
-        default:
-            read(c, r, a);
-            break;
+        default: read(c, r, a); break;
     }
     if (c.client_gone) {
         if (c.requests.empty())
@@ -182,8 +176,7 @@ int server::plan(const tree& t, const request& r, std::int64_t session, change& 
                 return ZNOAUTH;
             return r.version != -1 && r.version != n->aversion ? ZBADVERSION : ZOK;
         }
-        default:
-            return ZUNIMPLEMENTED;
+        default: return ZUNIMPLEMENTED;
     }
 }
 
@@ -253,27 +246,17 @@ void server::read(connection& c, const request& r, answer& a) {
     replica& here = replicas_[c.at];
     const node* n = here.nodes.find(r.path);
     switch (r.what) {
-        case verb::sync:
-            a.path = r.path;
-            return;
-        case verb::auth:
-            return;
-        case verb::multi_read:
-            read_all(here, r, a);
-            return;
-        case verb::set_watches:
-            set_watches(c, r, a);
-            return;
+        case verb::sync: a.path = r.path; return;
+        case verb::auth: return;
+        case verb::multi_read: read_all(here, r, a); return;
+        case verb::set_watches: set_watches(c, r, a); return;
         case verb::add_watch:
             touched_.touch_everything();  // whatever is below
             if (!c.client_gone)
                 here.recursive_watches[r.path].insert(c.id);
             return;
-        case verb::remove_watches:
-            a.rc = remove_watches(c, r);
-            return;
-        default:
-            break;
+        case verb::remove_watches: a.rc = remove_watches(c, r); return;
+        default: break;
     }
     if (r.what == verb::children && r.watch && !child_stats_)
         throw std::logic_error("children are watched: the scenario needs with_child_stats()");
@@ -290,11 +273,8 @@ void server::read(connection& c, const request& r, answer& a) {
     }
 }
 
-int server::look_up(const tree& t,
-                    const request& r,
-                    std::string& data,
-                    Stat& stat,
-                    listing& children) {
+int server::look_up(
+    const tree& t, const request& r, std::string& data, Stat& stat, listing& children) {
     touched_.touch(thing::node, r.path, use::read);
     if (r.what == verb::children || child_stats_)
         touched_.touch(thing::children, r.path, use::read);

@@ -56,9 +56,8 @@ constexpr step several_nodes[] = {{step::create, "/f", ""},
                                   {step::set, "/f/a", "2"},
                                   {step::erase, "/f/b", ""},
                                   {step::create, "/f/end", ""}};
-constexpr step none_any_more[] = {{step::erase, "/f/a", ""},
-                                  {step::erase, "/f/end", ""},
-                                  {step::erase, "/f", ""}};
+constexpr step none_any_more[] = {
+    {step::erase, "/f/a", ""}, {step::erase, "/f/end", ""}, {step::erase, "/f", ""}};
 
 awaitable<void> write_one(actor& a) {
     co_await write(a, one_node);

@@ -58,8 +58,8 @@ void share(stage& s) {
         s.leaves_nothing_in(std::string(shards) + place);
 }
 
-const auto all_folders =
-    {"/f", "/f/p", "/f/p/members", "/f/p/decider", "/f/p/locks", "/f/p/locks/r"};
+const auto all_folders = {
+    "/f", "/f/p", "/f/p/members", "/f/p/decider", "/f/p/locks", "/f/p/locks/r"};
 
 const registered all[] = {
     registered(scenario("partitioner.1", 1, share<1>).with_child_stats()),

@@ -19,9 +19,8 @@ inline constexpr const char* queue_path = "/f/q";
 inline constexpr const char* queue_control = "/f/q-control";
 
 /// The nodes of items and of `exactly_once`.
-inline constexpr std::initializer_list<const char*> queue_folders = {"/f",
-                                                                     queue_path,
-                                                                     queue_control};
+inline constexpr std::initializer_list<const char*> queue_folders = {
+    "/f", queue_path, queue_control};
 
 /// Puts one item, however often that takes.
 /// @param start  starts a put of it: `start(token)` gives an awaitable

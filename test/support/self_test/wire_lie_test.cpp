@@ -88,17 +88,11 @@ sample sample_for(wire_lie lie) {
     sample made{reply(1), frame_with(5, "0123456789")};
     switch (occasion_of(lie)) {
         case wire_occasion::list:
-        case wire_occasion::record:
-            return names_and_record({"one", "two"});
-        case wire_occasion::creation:
-            return path_and_record("/a/one-0000000001");
-        case wire_occasion::event:
-            return event_for("/somewhere");
-        case wire_occasion::connecting:
-            made.info.kind = frame_kind::connect;
-            return made;
-        default:
-            return made;
+        case wire_occasion::record: return names_and_record({"one", "two"});
+        case wire_occasion::creation: return path_and_record("/a/one-0000000001");
+        case wire_occasion::event: return event_for("/somewhere");
+        case wire_occasion::connecting: made.info.kind = frame_kind::connect; return made;
+        default: return made;
     }
 }
 

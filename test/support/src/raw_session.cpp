@@ -54,13 +54,10 @@ std::string path_and_flag(std::string_view path, bool flag) {
 
 op_code create_op(node_kind kind) {
     switch (kind) {
-        case node_kind::container:
-            return op_code::create_container;
+        case node_kind::container: return op_code::create_container;
         case node_kind::persistent_ttl:
-        case node_kind::persistent_sequential_ttl:
-            return op_code::create_ttl;
-        default:
-            return op_code::create;
+        case node_kind::persistent_sequential_ttl: return op_code::create_ttl;
+        default: return op_code::create;
     }
 }
 

@@ -193,12 +193,9 @@ bool is_occasion(wire_occasion occasion, const frame_info& frame) {
     }
     const detail::answer_layout layout = detail::layout_of(frame);
     switch (occasion) {
-        case wire_occasion::list:
-            return layout.names.has_value();
-        case wire_occasion::creation:
-            return !layout.created.empty();
-        default:
-            return !layout.records.empty();
+        case wire_occasion::list: return layout.names.has_value();
+        case wire_occasion::creation: return !layout.created.empty();
+        default: return !layout.records.empty();
     }
 }
 
@@ -237,14 +234,11 @@ std::string liar::operator()(const frame_info& frame, std::string bytes) {
         return *std::move(more) + bytes;
     }
     switch (occasion) {
-        case wire_occasion::event:
-            return detail::spoilt_event(lie_, frame, std::move(bytes));
+        case wire_occasion::event: return detail::spoilt_event(lie_, frame, std::move(bytes));
         case wire_occasion::list:
         case wire_occasion::creation:
-        case wire_occasion::record:
-            return detail::with_false_content(lie_, frame, bytes);
-        default:
-            return detail::spoilt_frame(lie_, std::move(bytes), random);
+        case wire_occasion::record: return detail::with_false_content(lie_, frame, bytes);
+        default: return detail::spoilt_frame(lie_, std::move(bytes), random);
     }
 }
 

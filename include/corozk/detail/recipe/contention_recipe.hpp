@@ -130,7 +130,8 @@ protected:
     acquisition part_of(claim what) const;
 
     static void start_acquire(const callee& of, claim what, handler_of<ownership> handler);
-    static void start_list_contenders(const callee& of, handler_of<std::vector<contender_info>> handler);
+    static void start_list_contenders(const callee& of,
+                                      handler_of<std::vector<contender_info>> handler);
     static void start_break(const callee& of, std::string contender_path, handler_of<> handler);
     static void start_request(const callee& of, std::string contender_path, handler_of<> handler);
     static void start_insist(const callee& of,

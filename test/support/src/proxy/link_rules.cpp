@@ -102,20 +102,15 @@ void link::pass_request(arrived frame) {
                 return;
             }
             case kind::swallow_reply_and_cut:
-            case kind::cut_after_reply:
-                no_more_requests_ = true;
-                break;
-            case kind::delay_request:
-                extra = rule->what.duration();
-                break;
+            case kind::cut_after_reply: no_more_requests_ = true; break;
+            case kind::delay_request: extra = rule->what.duration(); break;
             case kind::call_at_request:
                 rule->what.call()(info);
                 if (closed_) {
                     return;
                 }
                 break;
-            default:
-                break;
+            default: break;
         }
     }
     if (info.kind != frame_kind::raw) {
@@ -192,17 +187,14 @@ void link::pass_reply(arrived frame) {
             case kind::hold_reply:
                 hold(direction::to_client, std::move(frame), info, rule->id);
                 return;
-            case kind::delay_reply:
-                extra = rule->what.duration();
-                break;
+            case kind::delay_reply: extra = rule->what.duration(); break;
             case kind::call_at_reply:
                 rule->what.call()(info);
                 if (closed_) {
                     return;
                 }
                 break;
-            default:
-                break;
+            default: break;
         }
     }
     forward(direction::to_client, info, std::move(frame.bytes), extra);

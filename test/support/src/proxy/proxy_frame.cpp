@@ -24,30 +24,21 @@ std::string_view to_string(direction way) noexcept {
 
 std::string_view to_string(frame_kind kind) noexcept {
     switch (kind) {
-        case frame_kind::connect:
-            return "connect";
-        case frame_kind::request:
-            return "request";
-        case frame_kind::reply:
-            return "reply";
-        case frame_kind::notification:
-            return "notification";
-        case frame_kind::raw:
-            return "raw bytes";
+        case frame_kind::connect: return "connect";
+        case frame_kind::request: return "request";
+        case frame_kind::reply: return "reply";
+        case frame_kind::notification: return "notification";
+        case frame_kind::raw: return "raw bytes";
     }
     return "unknown";
 }
 
 std::string_view to_string(frame_fate fate) noexcept {
     switch (fate) {
-        case frame_fate::forwarded:
-            return "forwarded";
-        case frame_fate::held:
-            return "held";
-        case frame_fate::dropped:
-            return "DROPPED";
-        case frame_fate::swallowed:
-            return "SWALLOWED";
+        case frame_fate::forwarded: return "forwarded";
+        case frame_fate::held: return "held";
+        case frame_fate::dropped: return "DROPPED";
+        case frame_fate::swallowed: return "SWALLOWED";
     }
     return "unknown";
 }
@@ -74,8 +65,7 @@ std::string describe(const frame_record& record) {
         case frame_kind::notification:
             line += fmt::format("notification type={} {}", frame.event, frame.path);
             break;
-        default:
-            line += to_string(frame.kind);
+        default: line += to_string(frame.kind);
     }
     return line + fmt::format(" ({} B) {}", frame.size, to_string(record.fate));
 }

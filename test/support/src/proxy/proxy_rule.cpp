@@ -67,10 +67,8 @@ bool action::suits_notifications() const noexcept {
         case kind::cut_after_reply:
         case kind::delay_reply:
         case kind::hold_reply:
-        case kind::call_at_reply:
-            return true;
-        default:
-            return false;
+        case kind::call_at_reply: return true;
+        default: return false;
     }
 }
 

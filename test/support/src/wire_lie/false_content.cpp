@@ -39,15 +39,9 @@ name_list false_names(wire_lie lie, name_list names) {
     constexpr std::size_t long_size = 500'000;
     constexpr int many = 20'000;
     switch (lie) {
-        case wire_lie::child_without_name:
-            names.emplace(names.begin());
-            break;
-        case wire_lie::child_named_dot:
-            names.emplace(names.begin(), ".");
-            break;
-        case wire_lie::child_below_a_child:
-            names.emplace(names.begin(), "a/b");
-            break;
+        case wire_lie::child_without_name: names.emplace(names.begin()); break;
+        case wire_lie::child_named_dot: names.emplace(names.begin(), "."); break;
+        case wire_lie::child_below_a_child: names.emplace(names.begin(), "a/b"); break;
         case wire_lie::child_twice:
             if (names.empty()) {
                 names.emplace_back("twice");
@@ -77,10 +71,8 @@ std::string false_path(wire_lie lie, std::string_view path) {
     switch (lie) {
         case wire_lie::created_elsewhere:
             return std::string{path.substr(0, path.rfind('/') + 1)} + "somebody-else-0000000007";
-        case wire_lie::created_nowhere:
-            return {};
-        default:
-            return "/a";
+        case wire_lie::created_nowhere: return {};
+        default: return "/a";
     }
 }
 
@@ -104,17 +96,10 @@ void put_false_number(wire_lie lie, std::string& bytes, std::size_t record) {
         case wire_lie::owned_by_another_session:
             put64(bytes, record + owner_in_record, 0x123456789);
             break;
-        case wire_lie::created_by_no_transaction:
-            put64(bytes, record, 0);
-            break;
-        case wire_lie::created_before_all:
-            put64(bytes, record, -1'000'000);
-            break;
-        case wire_lie::version_minus_one:
-            put32(bytes, record + version_in_record, -1);
-            break;
-        default:
-            put32(bytes, record + children_in_record, -1);
+        case wire_lie::created_by_no_transaction: put64(bytes, record, 0); break;
+        case wire_lie::created_before_all: put64(bytes, record, -1'000'000); break;
+        case wire_lie::version_minus_one: put32(bytes, record + version_in_record, -1); break;
+        default: put32(bytes, record + children_in_record, -1);
     }
 }
 
@@ -124,12 +109,9 @@ std::string with_false_content(wire_lie lie, const frame_info& frame, const std:
     const answer_layout layout = layout_of(frame);
     const std::string_view payload = std::string_view{bytes}.substr(length_size);
     switch (occasion_of(lie)) {
-        case wire_occasion::list:
-            return with_false_names(lie, payload, layout.names.value());
-        case wire_occasion::creation:
-            return with_false_paths(lie, payload, layout.created);
-        default:
-            break;
+        case wire_occasion::list: return with_false_names(lie, payload, layout.names.value());
+        case wire_occasion::creation: return with_false_paths(lie, payload, layout.created);
+        default: break;
     }
     std::string changed = bytes;
     for (std::size_t record : layout.records) {

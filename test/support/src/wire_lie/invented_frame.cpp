@@ -33,20 +33,14 @@ std::optional<std::string> invented_frame(wire_lie lie,
     switch (lie) {
         case wire_lie::answer_to_nobody:
             return answer(static_cast<std::int32_t>(random() & 0x7fffffff));
-        case wire_lie::ping_answer:
-            return answer(-2);
-        case wire_lie::auth_answer:
-            return answer(-4);
-        case wire_lie::watches_answer:
-            return answer(-8);
-        case wire_lie::event_of_unknown_type:
-            return event(77, connected, frame.path);
-        case wire_lie::event_of_unknown_state:
-            return event(node_deleted, 77, frame.path);
+        case wire_lie::ping_answer: return answer(-2);
+        case wire_lie::auth_answer: return answer(-4);
+        case wire_lie::watches_answer: return answer(-8);
+        case wire_lie::event_of_unknown_type: return event(77, connected, frame.path);
+        case wire_lie::event_of_unknown_state: return event(node_deleted, 77, frame.path);
         case wire_lie::event_with_garbage_path:
             return event(node_deleted, connected, random_bytes(40, random));
-        case wire_lie::event_with_empty_path:
-            return event(node_deleted, connected, {});
+        case wire_lie::event_with_empty_path: return event(node_deleted, connected, {});
         case wire_lie::event_with_huge_path:
             return event(node_deleted, connected, "/" + std::string(1'000'000, 'x'));
         case wire_lie::event_with_zero_bytes:
@@ -55,8 +49,7 @@ std::optional<std::string> invented_frame(wire_lie lie,
             const std::string whole = event(node_deleted, connected, "/somewhere");
             return framed(std::string_view{whole}.substr(length_size, header_size + 6));
         }
-        case wire_lie::event_for_nobody:
-            return event(node_deleted, connected, "/nobody/is/here");
+        case wire_lie::event_for_nobody: return event(node_deleted, connected, "/nobody/is/here");
         case wire_lie::spurious_events: {
             std::string all;
             for (std::int32_t type = 1; type <= 4; ++type) {
@@ -64,10 +57,8 @@ std::optional<std::string> invented_frame(wire_lie lie,
             }
             return all;
         }
-        case wire_lie::session_event:
-            return event(-1, -112, {});
-        default:
-            return std::nullopt;
+        case wire_lie::session_event: return event(-1, -112, {});
+        default: return std::nullopt;
     }
 }
 

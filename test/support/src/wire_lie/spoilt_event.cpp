@@ -31,19 +31,14 @@ std::string cut_inside_path(std::string_view event, std::size_t path_size) {
 
 std::string spoilt_event(wire_lie lie, const frame_info& frame, std::string bytes) {
     switch (lie) {
-        case wire_lie::event_lost:
-            return {};
-        case wire_lie::event_doubled:
-            return bytes + bytes;
-        case wire_lie::event_for_another_path:
-            return for_another_path(bytes);
+        case wire_lie::event_lost: return {};
+        case wire_lie::event_doubled: return bytes + bytes;
+        case wire_lie::event_for_another_path: return for_another_path(bytes);
         case wire_lie::event_of_another_type:
             put32(bytes, type_at, another_type(frame.event));
             return bytes;
-        case wire_lie::event_cut_short:
-            return cut_inside_path(bytes, frame.path.size());
-        default:
-            return first_half(bytes);
+        case wire_lie::event_cut_short: return cut_inside_path(bytes, frame.path.size());
+        default: return first_half(bytes);
     }
 }
 
