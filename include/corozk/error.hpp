@@ -74,7 +74,7 @@ enum class errc : int {
     limit_mismatch,          ///< Another participant configured a different limit, size or bound.
     foreign_data,            ///< The node's data was not written by this recipe.
     overflow,                ///< The result is out of range.
-    too_large,               ///< Exceeds the maximum request size.
+    too_large,               ///< Exceeds the maximum size of a request, or of a response.
     in_doubt,                ///< The outcome is not known yet and must not be assumed.
     already_exists,          ///< The name is taken.
     not_a_member,            ///< The object has not entered or joined.

@@ -226,6 +226,8 @@ public:
 
     sasl_failure authentication_failure() const noexcept override { return sasl_.failure; }
 
+    bool received_too_much() const noexcept override { return ending_.too_long; }
+
     const std::string& problem() const noexcept override {
         return ending_.problem.empty() && stream_ ? stream_->problem() : ending_.problem;
     }
@@ -350,9 +352,11 @@ private:
             requests_.answered = requests_.answered || what.what == reception::kind::response;
             received_(what);
         }
-        if (std::string problem = incoming_.problem(); !ending_.refused && !problem.empty())
+        if (std::string problem = incoming_.problem(); !ending_.refused && !problem.empty()) {
+            ending_.too_long = incoming_.too_long();
             distrust("it sent " + problem + "; the limit is " +
                      std::to_string(frame_splitter::longest_frame) + " bytes");
+        }
     }
 
 #if COROZK_HAS_SASL
@@ -467,6 +471,7 @@ private:
     struct ending {
         std::string problem;
         bool refused = false;          ///< a frame; none that follows is read
+        bool too_long = false;         ///< that frame
         bool close_confirmed = false;  ///< the session has ended
     };
 

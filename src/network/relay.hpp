@@ -131,6 +131,9 @@ public:
     /// How SASL authentication has failed on this connection.
     virtual sasl_failure authentication_failure() const noexcept = 0;
 
+    /// Whether the connection has ended as a response was too long.
+    virtual bool received_too_much() const noexcept = 0;
+
     /// Why there is no connection, in words; empty if unknown.
     virtual const std::string& problem() const noexcept = 0;
 

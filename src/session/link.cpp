@@ -18,6 +18,12 @@ void forget_response(operation& op) {
     op.results.assign(op.steps.size(), {});
 }
 
+/// Whether how long its response is depends on what others have stored.
+bool is_long_read(const operation& op) noexcept {
+    return op.code == op_code::get || op.code == op_code::children ||
+           op.code == op_code::read_all || op.code == op_code::ephemerals;
+}
+
 }  // namespace
 
 link::link(const boost::asio::any_io_executor& executor,
@@ -68,9 +74,14 @@ void link::look_after_client() {
 }
 
 void link::close() {
+    const bool too_long =
+        relay_->received_too_much() && !sent_.empty() && is_long_read(*sent_.front());
+    const operation* asked_too_much = too_long ? sent_.front() : nullptr;
     for (auto* unanswered : {&credentials_, &sent_}) {
         for (operation* op : std::exchange(*unanswered, {})) {
             op->error = zk_errc::connection_loss;
+            if (op == asked_too_much)
+                op->error = errc::too_large;  // and would be, again and again on each retry
             inbox_.emplace_back(*op);
         }
     }

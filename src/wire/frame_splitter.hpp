@@ -72,6 +72,9 @@ public:
                              : std::string();
     }
 
+    /// Whether it is longer than the bound.
+    bool too_long() const noexcept { return has_problem() && length() > 0; }
+
     /// What waits for the rest of its frame.
     std::span<const unsigned char> rest() const noexcept {
         return {bytes_.get() + begin_, pending()};

@@ -2,14 +2,21 @@
 // Responses that do not fit what was requested: the connection ends, and nothing of them is believed.
 #include "client_fixture.hpp"
 #include <corozk/client.hpp>
+#include <corozk/recipe/optimistic_transaction.hpp>
 #include <corozk/testing/wire_lie.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <sys/resource.h>
 #include <utility>
+#include <vector>
 
 namespace corozk::testing::client_tests::session_answers_test {
 
@@ -31,6 +38,13 @@ auto announce(wire of, std::uint32_t count) {
             bytes[body_at + i] = static_cast<char>(count >> (24 - 8 * i));
         return bytes;
     };
+}
+
+/// Answers that say that they are of 65 MiB.
+std::string much_longer(const frame_info& frame, std::string bytes) {
+    if (frame.kind == frame_kind::reply)
+        bytes.replace(0, 4, std::string("\x04\x10\0\0", 4));
+    return bytes;
 }
 
 /// Of the next answer, which is none to a heartbeat.
@@ -124,6 +138,75 @@ TEST_CASE("an access control list that was announced and does not come: an error
         }
     };
     with_proxy(body);
+}
+
+TEST_CASE("an answer that is longer than 64 MiB: a read is told so, a change is not") {
+    auto body = [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        read_set both;
+        both.get(path).children(path);
+        {
+            spoilt lie(proxy, much_longer);
+            auto [not_read, results] = co_await zk.read_all(both, as_tuple());
+            CHECK(not_read == errc::too_large);
+            CHECK(results.empty());
+            auto [not_listed, listed] = co_await zk.children(path, as_tuple());
+            CHECK(not_listed == errc::too_large);
+            auto [not_set, record] = co_await zk.set(path, "x", any_version, as_tuple());
+            CHECK(not_set == zk_errc::connection_loss);
+            optimistic_transaction transactions(zk, path);
+            const std::vector<std::string> paths{path, "/"};
+            auto read = [&](transaction_attempt& t) -> awaitable<void> {
+                co_await t.get_all(paths);
+            };
+            error_code failed;
+            try {
+                co_await transactions.run(read);
+            } catch (const boost::system::system_error& e) {
+                failed = e.code();
+            }
+            CHECK(failed == errc::too_large);
+        }
+        auto results = co_await zk.read_all(both);
+        CHECK(results.size() == 2);
+    };
+    with_proxy(body, quiet_options("", steady_session_timeout));
+}
+
+TEST_CASE("transaction_attempt: no read is sent again once its call is over") {
+    auto body = [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        optimistic_transaction transactions(zk, path);
+        // Each answer is lost, until it is too late.
+        proxy.arm(at_op(wire::multi_read).times(0), swallow_reply_and_cut());
+        const std::vector<std::string> paths{path, "/"};
+        auto read = [&](transaction_attempt& t) -> awaitable<void> { co_await t.get_all(paths); };
+        auto run = [&]() -> awaitable<void> { co_await transactions.run(read); };
+        boost::asio::cancellation_signal cancel;
+        error_code ended;
+        auto note = [&](std::exception_ptr failure) {
+            try {
+                if (failure)
+                    std::rethrow_exception(failure);
+            } catch (const boost::system::system_error& e) {
+                ended = e.code();
+            }
+        };
+        auto executor = co_await boost::asio::this_coro::executor;
+        boost::asio::co_spawn(
+            executor, run(), boost::asio::bind_cancellation_slot(cancel.slot(), note));
+        co_await eventually_async(
+            [&] { return proxy.statistics().requests_of(wire::multi_read) >= 2; });
+        cancel.emit(cancellation_type::terminal);
+        co_await eventually_async([&] { return ended == boost::asio::error::operation_aborted; });
+        // One may still be in flight, whose end is that of this connection.
+        co_await zk.get(path, as_tuple());
+        const auto sent = proxy.statistics().requests_of(wire::multi_read);
+        for (int i = 0; i < 5; ++i) {
+            auto [ec, node] = co_await zk.get(path, as_tuple());
+            CHECK_FALSE(ec);
+        }
+        CHECK(proxy.statistics().requests_of(wire::multi_read) == sent);
+    };
+    with_proxy(body, quiet_options("", steady_session_timeout));
 }
 
 TEST_CASE("a text or data that do not come: an error, and the client goes on") {

@@ -188,7 +188,10 @@ using state_ptr = std::shared_ptr<attempt_state>;
 using node_text = std::optional<std::string>;
 
 /// The topmost ancestor of a missing node that is missing, too, or the node.
-task<error_code> find_missing(port& p, const attempt_record& record, std::string& missing) {
+task<error_code> find_missing(port& p,
+                              const interest& who,
+                              const attempt_record& record,
+                              std::string& missing) {
     while (missing != "/") {
         std::string parent(parent_path(missing));
         if (const std::string* topmost = record.missing(parent)) {
@@ -197,6 +200,7 @@ task<error_code> find_missing(port& p, const attempt_record& record, std::string
             co_return error_code();
         }
         request exists(p, op_code::exists, parent);
+        exists.only_for(&who);
         error_code ec = co_await exists;
         if (!ec)
             co_return ec;
@@ -209,34 +213,42 @@ task<error_code> find_missing(port& p, const attempt_record& record, std::string
     co_return make_error_code(errc::chroot_missing);
 }
 
-task<error_code> record_missing(port& p, attempt_record& record, std::string path) {
+task<error_code> record_missing(port& p,
+                                const interest& who,
+                                attempt_record& record,
+                                std::string path) {
     std::string missing = path;
-    error_code ec = co_await find_missing(p, record, missing);
+    error_code ec = co_await find_missing(p, who, record, missing);
     if (!ec)
         record.saw_nothing(path, std::move(missing));
     co_return ec;
 }
 
-task<error_code> read_node(port& p, attempt_record& record, std::string path) {
+task<error_code> read_node(port& p, const interest& who, attempt_record& record, std::string path) {
     for (;;) {
         request get(p, op_code::get, path);
+        get.only_for(&who);
         error_code ec = co_await get;
         if (!ec)
             record.saw(path, std::move(get.answer), get.record.version);
         if (retry(p, while_reachable).again(ec))
             continue;
         if (ec == zk_errc::no_node)
-            ec = co_await record_missing(p, record, std::move(path));
+            ec = co_await record_missing(p, who, record, std::move(path));
         co_return ec;
     }
 }
 
-task<error_code> read_nodes(port& p, attempt_record& record, std::vector<std::string> paths) {
+task<error_code> read_nodes(port& p,
+                            const interest& who,
+                            attempt_record& record,
+                            std::vector<std::string> paths) {
     std::erase_if(paths, [&](const std::string& path) { return record.known(path) != nullptr; });
     if (paths.empty())
         co_return error_code();
     for (;;) {
         request all(p, op_code::read_all, std::string());
+        all.only_for(&who);
         for (const std::string& path : paths)
             all.reads.emplace_back(read_set::read_kind::data, path);
         error_code ec = co_await all;
@@ -248,7 +260,7 @@ task<error_code> read_nodes(port& p, attempt_record& record, std::vector<std::st
             if (!ec)
                 record.saw(paths[i], std::move(result.data), result.stat.version);
             else if (ec == zk_errc::no_node)
-                ec = co_await record_missing(p, record, paths[i]);
+                ec = co_await record_missing(p, who, record, paths[i]);
         }
         co_return ec;
     }
@@ -260,7 +272,7 @@ task<> serve_get(state_ptr state, std::string path, handler_of<node_text> handle
     call.ahead_of_copies();
     error_code ec;
     if (!state->record.known(path))
-        ec = co_await read_node(p, state->record, path);
+        ec = co_await read_node(p, call.users_call(), state->record, path);
     if (ec)
         co_return call.fail(ec);
     call.complete(ec, *state->record.known(path));
@@ -273,7 +285,8 @@ task<> serve_get_all(state_ptr state,
     waiting_call<std::vector<node_text>> call(
         *state->core, std::move(handler), state->core->wake());
     call.ahead_of_copies();
-    if (error_code ec = co_await read_nodes(p, state->record, paths))
+    const interest& who = call.users_call();
+    if (error_code ec = co_await read_nodes(p, who, state->record, paths))
         co_return call.fail(ec);
     std::vector<node_text> found;
     for (const std::string& path : paths)

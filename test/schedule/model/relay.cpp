@@ -369,6 +369,7 @@ public:
     std::int64_t last_zxid() const noexcept override { return seen_before_; }
     const server_abilities& abilities() const noexcept override { return abilities_; }
     sasl_failure authentication_failure() const noexcept override { return sasl_failure::none; }
+    bool received_too_much() const noexcept override { return false; }
     const std::string& problem() const noexcept override { return problem_; }
     byte_counts bytes() const noexcept override { return {}; }
     void leave_to_parent() noexcept override {}
