@@ -82,14 +82,17 @@ void with_client(Body body,
 template <class Body>
 void with_proxy(Body body,
                 std::chrono::milliseconds limit = run_limit,
-                std::chrono::milliseconds session_timeout = usual_session_timeout) {
+                std::chrono::milliseconds session_timeout = usual_session_timeout,
+                bool allow_read_only = false) {
     boost::asio::io_context context;
     fault_proxy proxy(shared_server().port());
     run(
         context,
         [&]() -> boost::asio::awaitable<void> {
-            client zk = co_await client::connect(co_await boost::asio::this_coro::executor,
-                                                 options_for(proxy.hosts(), session_timeout));
+            client_options options = options_for(proxy.hosts(), session_timeout);
+            options.allow_read_only = allow_read_only;
+            client zk =
+                co_await client::connect(co_await boost::asio::this_coro::executor, options);
             std::string path = fresh_path();
             co_await body(zk, proxy, path);
             co_await zk.close(as_tuple());

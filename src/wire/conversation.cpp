@@ -13,6 +13,11 @@ constexpr std::size_t xid_at = length_size;
 constexpr std::size_t header_size = 16;
 constexpr std::size_t password_size = 16;
 
+// In milliseconds. The C client ends a connection after two thirds of it without a response: at once if
+// twice the timeout is too large for it, or if that is hardly more than the 10 ms of the session's timer.
+constexpr std::int32_t shortest_timeout = 30;
+constexpr std::int32_t longest_timeout = std::numeric_limits<std::int32_t>::max() / 2;
+
 // Xids of the protocol that stand for a kind of frame.
 constexpr std::int32_t event_xid = -1;
 constexpr std::int32_t ping_xid = -2;
@@ -119,7 +124,10 @@ void conversation::connect(std::span<unsigned char> frame) noexcept {
     in.int32();  // timeout
     session_ = in.int64();
     last_zxid_ = std::max(last_zxid_, zxid);
-    if (!in.failed())
+    const bool whole = !in.failed();
+    in.buffer();  // the password
+    allows_read_only_ = in.boolean();
+    if (whole)
         store_big_endian(frame.data() + zxid_at, static_cast<std::uint64_t>(last_zxid_));
     phase_ = phase::connecting;
 }
@@ -200,22 +208,26 @@ void conversation::connected(jute_reader in, reception& result) {
     const std::int32_t timeout = in.int32();
     const std::int64_t session = in.int64();
     const std::string_view password = in.string();
-    const std::string_view read_only = in.rest();  // old servers and Keepers do not send it
+    const std::string_view flag = in.rest();  // old servers and Keepers do not send it
+    const bool read_only = !flag.empty() && flag.front() != 0;
+    const bool malformed = flag.size() > 1 || (read_only && flag.front() != 1);
     const bool expired = session_ != 0 && session != session_;
     expired_ = expired;
     if (!in.failed() && version != 0) {
         // ClickHouse Keeper says so when it has no leader.
         refuse_response(result, "protocol version " + std::to_string(version));
-    } else if (in.failed() || password.size() != password_size || read_only.size() > 1) {
+    } else if (in.failed() || password.size() != password_size || malformed) {
         refuse_response(result, "it is malformed");
-    } else if (expired && !read_only.empty() && read_only.front() != 0) {
+    } else if (read_only && !allows_read_only_) {
+        refuse_response(result, "it is read-only, which was not allowed");
+    } else if (expired && read_only) {
         // Nor can it know that the session has expired.
         result.what = reception::kind::refused;
         result.given_up = true;
         result.problem = "it has no quorum, and does not know the session";
     } else if (session == 0 && !expired) {
         refuse_response(result, "no session");
-    } else if (timeout <= 0 && !expired) {
+    } else if ((timeout < shortest_timeout || timeout > longest_timeout) && !expired) {
         refuse_response(result, "a timeout of " + std::to_string(timeout) + " ms");
     }
     accepted_ = result.what != reception::kind::refused;
@@ -322,10 +334,14 @@ const char* conversation::read_results(jute_reader& in,
                                        const request& asked,
                                        bool& given_up) const noexcept {
     const bool reads = form_at(asked.form).op == wire_op::multi_read;
+    bool failed = false;
+    bool stopped = false;  // steps that another one has kept from being applied
     for (std::uint32_t i = 0; i <= asked.steps; ++i) {
         const wire_op type = read_op(in);
         const bool done = in.boolean();
         const std::int32_t error = in.int32();
+        if (done && i == asked.steps && stopped && !failed)
+            return "no step of it has failed, and some have no result";
         if (in.failed() || (done && i == asked.steps))
             return nullptr;
         if (done)
@@ -333,11 +349,15 @@ const char* conversation::read_results(jute_reader& in,
         if (i == asked.steps)
             return "it has too many results";
         const operation_form& step = form_at(steps_[i]);
-        given_up = gives_up(type == wire_op::error ? in.int32() : error);
+        const std::int32_t why = type == wire_op::error ? in.int32() : error;
+        given_up = gives_up(why);
         if (given_up)
             return "a step of it gives up the connection";
-        if (type == wire_op::error)
+        failed = failed || (why != 0 && !reads);
+        if (type == wire_op::error) {
+            stopped = stopped || why == 0;
             continue;
+        }
         if (!can_result_in(step.op, type))
             return "it has a result of another type";
         // Keeper's failed reads have their own type, and no body.

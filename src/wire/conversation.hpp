@@ -102,7 +102,8 @@ private:
     std::uint32_t pings_ = 0;
     std::uint32_t auths_ = 0;
     phase phase_ = phase::new_;
-    bool asked_ = false;  ///< a request: the C client has read the connect response
+    bool asked_ = false;             ///< a request: the C client has read the connect response
+    bool allows_read_only_ = false;  ///< the connect request
     bool accepted_ = false;
     bool expired_ = false;
 };

@@ -16,9 +16,10 @@ namespace corozk::detail {
 /// What an operation looks like on the wire: the fields behind the header, a letter for each.
 ///
 ///   b boolean   i int32   l int64   S a stat
-///   s string    p path: it begins with '/' and contains no zero byte
+///   s string    p path: it begins with '/' and contains no zero byte    n name: it is not empty
 ///   d data: a buffer, or jute's null
 ///   [...] any number of these; never nested
+///   {...} the same, at most `longest_short_list`
 ///   ? what follows may be missing, if the record is not part of a transaction
 struct operation_form {
     wire_op op;
@@ -26,6 +27,10 @@ struct operation_form {
     const char* request;
     const char* response;
 };
+
+/// A list of few records, which take more memory than bytes: 1 MiB, servers' limit of a request, has no
+/// more of them.
+inline constexpr std::int32_t longest_short_list = 100'000;
 
 /// The row with the number 0 is that of operations that are not known.
 ///
@@ -41,12 +46,12 @@ inline constexpr operation_form operation_forms[] = {
     {wire_op::exists, "exists", "pb", "S"},
     {wire_op::get_data, "getData", "pb", "dS"},
     {wire_op::set_data, "setData", "pdi", "S"},
-    {wire_op::get_acl, "getACL", "p", "[iss]S"},
+    {wire_op::get_acl, "getACL", "p", "{iss}S"},
     {wire_op::set_acl, "setACL", "p[iss]i", "?S"},
-    {wire_op::get_children, "getChildren", "pb", "[s]?S"},
+    {wire_op::get_children, "getChildren", "pb", "[n]?S"},
     {wire_op::sync, "sync", "p", "p"},
     {wire_op::ping, "ping", "", ""},
-    {wire_op::get_children2, "getChildren2", "pb", "[s]S"},
+    {wire_op::get_children2, "getChildren2", "pb", "[n]S"},
     {wire_op::check, "check", "pi", "?S"},
     {wire_op::multi, "multi", "", ""},
     {wire_op::create2, "create2", "pd[iss]i", "pS"},
@@ -64,7 +69,7 @@ inline constexpr operation_form operation_forms[] = {
     {wire_op::get_all_children_number, "getAllChildrenNumber", "p", "i"},
     {wire_op::set_watches2, "setWatches2", "l[s][s][s][s][s]", ""},
     {wire_op::add_watch, "addWatch", "pi", "?i"},
-    {wire_op::who_am_i, "whoAmI", "", "[sd]"},
+    {wire_op::who_am_i, "whoAmI", "", "{sd}"},
 };
 
 inline const operation_form& form_of(wire_op op) noexcept {
@@ -141,17 +146,24 @@ inline const char* read_field(jute_reader& in, const char* fields) noexcept {
             if (!is_wire_path(in.buffer()))
                 in.fail();
             break;
-        case '[': {
+        case 'n':
+            if (in.string().empty())
+                in.fail();
+            break;
+        case '[':
+        case '{': {
             // The number of entries is not believed: each takes bytes.
+            const bool is_short = *fields == '{';
+            const char end = is_short ? '}' : ']';
             const char* entry = fields + 1;
             std::int32_t count = in.int32();
-            if (count < 0)
+            if (count < 0 || (is_short && count > longest_short_list))
                 in.fail();
             for (std::int32_t i = 0; i < count && !in.failed(); ++i) {
-                for (fields = entry; *fields != ']';)
+                for (fields = entry; *fields != end;)
                     fields = read_field(in, fields);
             }
-            while (*fields != ']')
+            while (*fields != end)
                 ++fields;
             break;
         }

@@ -408,7 +408,8 @@ TEST_CASE("partitioner: a decision that a server without a quorum refuses waits 
             }
             co_await other.close();
         };
-        with_proxy(body, 60s, what == event::expired ? usual_session_timeout : steady_session);
+        with_proxy(
+            body, 60s, what == event::expired ? usual_session_timeout : steady_session, true);
     }
 }
 

@@ -73,7 +73,8 @@ void whatever_happens(bool expires, Body body) {
                 co_await other.close();
             },
             60s,
-            what == event::expired ? usual_session_timeout : steady_session);
+            what == event::expired ? usual_session_timeout : steady_session,
+            true);
     }
 }
 

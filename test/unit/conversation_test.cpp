@@ -25,14 +25,16 @@ std::int32_t xid_of(const std::string& frame) {
     return jute_reader{std::string_view(frame).substr(4)}.int32();
 }
 
-std::string connect_request(std::int64_t session = 0, std::int64_t zxid = 0) {
+std::string connect_request(std::int64_t session = 0,
+                            std::int64_t zxid = 0,
+                            bool allows_read_only = true) {
     jute_writer body;
     body.int32(0)
         .int64(zxid)
         .int32(10'000)
         .int64(session)
         .buffer(std::string(16, 'p'))
-        .boolean(false);
+        .boolean(allows_read_only);
     return framed(body.bytes());
 }
 
@@ -180,12 +182,29 @@ TEST_CASE("conversation: responses to connect requests") {
                                    connect_response(0),
                                    connect_response(0, 0),
                                    connect_response(5, 0),
-                                   connect_response(5, -1)}) {
+                                   connect_response(5, -1),
+                                   connect_response(5, 29),
+                                   connect_response(5, (1 << 30)),
+                                   with(36, "\2")}) {
         reception r = asked_for(0, bad);
         CHECK(r.what == kind::refused);
         CHECK(r.problem.starts_with("response to connect: "));
     }
     CHECK(asked_for(5, connect_response(5, 0)).what == kind::refused);
+    CHECK(asked_for(0, connect_response(5, 30)).what == kind::session);
+    CHECK(asked_for(0, connect_response(5, (1 << 30) - 1)).what == kind::session);
+}
+
+TEST_CASE("conversation: a read-only server is refused unless the connect request allows it") {
+    for (bool allowed : {true, false}) {
+        conversation about;
+        std::string asked = connect_request(0, 0, allowed);
+        about.sent(span_of(asked));
+        std::string answer = connect_response(5, 10'000, true);
+        const reception r = about.received(span_of(answer));
+        CHECK((r.what == kind::session) == allowed);
+        CHECK(r.problem.empty() == allowed);
+    }
 }
 
 TEST_CASE("conversation: every operation, and its response cut short, lengthened and failed") {
@@ -271,6 +290,20 @@ TEST_CASE("conversation: lists, strings and paths that cannot be read") {
         CHECK(answered(wire_op::get_acl, number(count) + stat) == kind::refused);
     }
     CHECK(answered(wire_op::get_children, number(1) + null_data) == kind::refused);
+    // Each would take more memory than bytes.
+    const std::string nameless = number(2) + text("a") + text("");
+    CHECK(answered(wire_op::get_children, nameless) == kind::refused);
+    CHECK(answered(wire_op::get_children2, nameless + stat) == kind::refused);
+    for (std::int32_t many : {100'000, 100'001}) {
+        std::string entries = number(many);
+        for (std::int32_t i = 0; i < many; ++i)
+            entries += number(31) + text("") + text("");
+        CHECK((answered(wire_op::get_acl, entries + stat) == kind::response) == (many == 100'000));
+        std::string identities = number(many);
+        for (std::int32_t i = 0; i < many; ++i)
+            identities += text("") + text("");
+        CHECK((answered(wire_op::who_am_i, identities) == kind::response) == (many == 100'000));
+    }
     CHECK(answered(wire_op::get_data, number(-2) + stat) == kind::refused);
     CHECK(answered(wire_op::create, null_data) == kind::refused);
     CHECK(answered(wire_op::create, text("")) == kind::refused);
@@ -299,6 +332,13 @@ TEST_CASE("conversation: results of transactions") {
     CHECK(multi(made + checked + end_of_steps) == "");
     CHECK(multi(failed + failed + end_of_steps) == "");
     CHECK(multi(made + failed + end_of_steps) == "");
+    // Of steps that another one has kept from being applied.
+    const std::string none = step(wire_op::error, number(0));
+    CHECK(multi(none + failed + end_of_steps) == "");
+    CHECK(multi(none + none + end_of_steps) ==
+          "response to multi: no step of it has failed, and some have no result");
+    CHECK(multi(made + none + end_of_steps) ==
+          "response to multi: no step of it has failed, and some have no result");
     CHECK(multi(made + end_of_steps) == "response to multi: it has too few results");
     CHECK(multi(made + checked + checked + end_of_steps) ==
           "response to multi: it has too many results");
@@ -330,6 +370,7 @@ TEST_CASE("conversation: results of transactions") {
     };
     const std::string names = step(wire_op::get_children, number(1) + text("a"));
     CHECK(multi_read(failed + names + end_of_steps) == "");
+    CHECK(multi_read(failed + none + end_of_steps) != "");
     CHECK(multi_read(step(wire_op::get_data, "", -101) + names + end_of_steps) == "");
     CHECK(multi_read(step(wire_op::get_data, "") + names + end_of_steps) != "");
 }

@@ -94,6 +94,8 @@ TEST_CASE("operation form: records") {
     CHECK(left(names + "xx", "[s]b") == 1);
     CHECK(left(names, "[ss]") == -1);
     CHECK(left("\0\0\0\0\1"s, "[iss]b") == 0);
+    CHECK(left("\0\0\0\0\1"s, "{iss}b") == 0);
+    CHECK(left(names + "x", "{n}b") == 0);
     CHECK(left(jute_writer().int32(-1).bytes(), "[s]") == -1);
     CHECK(left(jute_writer().int32(1'000'000'000).bytes(), "[s]") == -1);
     CHECK(left(names, "[s]?S") == 0);
