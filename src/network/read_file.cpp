@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -18,11 +19,20 @@ namespace {
 // For the writer of a pipe.
 constexpr std::chrono::milliseconds longest_wait{1000};
 
+constexpr std::size_t largest_file = 16UL * 1024 * 1024;
+
+bool is_regular(int file) {
+    struct stat status {};
+    return ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 /// Waits until there is something to read, or the end.
 bool wait_for_input(int file, std::chrono::steady_clock::time_point deadline) {
     using std::chrono::milliseconds;
     const auto left = deadline - std::chrono::steady_clock::now();
     const auto wait = std::max(std::chrono::ceil<milliseconds>(left), milliseconds(0));
+    if (left < left.zero() && !is_regular(file))
+        return false;  // whose writer may never end
     ::pollfd input{file, POLLIN, 0};
     return ::poll(&input, 1, static_cast<int>(wait.count())) != 0;
 }
@@ -43,7 +53,9 @@ int read_all(int file, std::string& content) {
             content.append(piece.data(), static_cast<std::size_t>(n));
         else if (!again)
             error = n < 0 ? errno : 0;
-        more = n > 0 || again;
+        if (content.size() > largest_file)
+            error = EFBIG;
+        more = error == 0 && (n > 0 || again);
     }
     ::explicit_bzero(piece.data(), piece.size());
     return error;
@@ -52,6 +64,8 @@ int read_all(int file, std::string& content) {
 std::string in_words(int error) {
     if (error == EISDIR)
         return "it is a directory";
+    if (error == EFBIG)
+        return "it is larger than 16 MiB, or has no end";
     if (error == ETIMEDOUT)
         return "it is a pipe that was not written to its end in time";
     return std::generic_category().message(error);

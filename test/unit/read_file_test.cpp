@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
@@ -63,6 +64,33 @@ TEST_CASE("read_file: a pipe without a writer blocks for a moment only") {
     REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
     std::string problem;
     CHECK(read_file(path, problem) == "");
+    CHECK(problem == "it is a pipe that was not written to its end in time");
+}
+
+TEST_CASE("read_file: what has no end is refused") {
+    std::string problem;
+    CHECK(read_file("/dev/zero", problem) == "");
+    CHECK(problem == "it is larger than 16 MiB, or has no end");
+}
+
+TEST_CASE("read_file: a pipe that is written to for ever blocks for a moment only") {
+    temporary_directory folder;
+    const std::string path = (folder.path() / "pipe").string();
+    REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+    const int pipe = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    std::atomic<bool> ended = false;
+    // Byte by byte, as the reader reads them.
+    std::thread writer([&] {
+        for (int unread = 0; !ended; ::ioctl(pipe, FIONREAD, &unread)) {
+            if (unread > 0 || ::write(pipe, "s", 1) != 1)
+                std::this_thread::yield();
+        }
+    });
+    std::string problem;
+    CHECK(read_file(path, problem) == "");
+    ended = true;
+    writer.join();
+    ::close(pipe);
     CHECK(problem == "it is a pipe that was not written to its end in time");
 }
 
