@@ -29,7 +29,8 @@ client_options to_client_options(const settings& s) {
     auto write = [out = output(s.json), verbose = s.verbose](log_level level,
                                                              std::string_view text) {
         const std::string line = in_options(text);
-        if (!verbose && (level != log_level::error || explains_end(line)))
+        const bool shown = level == log_level::error ? !explains_end(line) : tells_of_servers(line);
+        if (!verbose && !shown)
             return keep_warning(line);
         keep_warning("");
         std::string_view name = to_string(level);

@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstddef>
 #include <iterator>
 #include <poll.h>
 #include <system_error>
@@ -144,6 +145,9 @@ constexpr option_words names_of_options[] = {
     {"certificate_file and key_file", "--tls-cert and --tls-key"},
     {"(certificate_file, certificate_pem)", "(--tls-cert)"},
     {"(key_file, key_pem)", "(--tls-key)"},
+    {"ca_file", "--tls-ca"},
+    {"certificate_file", "--tls-cert"},
+    {"key_file", "--tls-key"},
     {"key_password", "--tls-key-password"},
     {"system_authorities", "--tls-system-ca"},
     {"client_options::auth or sasl", "--auth, --auth-file or --sasl-user"},
@@ -156,6 +160,13 @@ constexpr option_words names_of_options[] = {
 std::string& last_warning() {
     static std::string text;
     return text;
+}
+
+template <std::size_t Count>
+bool starts_with_one_of(std::string_view line, const std::string_view (&beginnings)[Count]) {
+    return std::any_of(std::begin(beginnings), std::end(beginnings), [line](std::string_view one) {
+        return line.starts_with(one);
+    });
 }
 
 bool refers_to_log(const error_code& ec) noexcept {
@@ -277,9 +288,16 @@ bool explains_end(std::string_view line) noexcept {
                                                "authentication failed",
                                                "SASL authentication failed",
                                                "the server requires authentication"};
-    return std::any_of(std::begin(beginnings), std::end(beginnings), [line](std::string_view one) {
-        return line.starts_with(one);
-    });
+    return starts_with_one_of(line, beginnings);
+}
+
+bool tells_of_servers(std::string_view line) noexcept {
+    constexpr std::string_view beginnings[] = {"there is still no connection to ",
+                                               "the client stays at ",
+                                               "tls: ",
+                                               "cannot read the ensemble's configuration",
+                                               "the ensemble's configuration has no "};
+    return starts_with_one_of(line, beginnings);
 }
 
 std::string in_options(std::string_view line) {

@@ -87,6 +87,9 @@ void keep_warning(std::string_view text);
 /// Whether this line of the library's log is the reason why the program ends: a message below says it.
 bool explains_end(std::string_view line) noexcept;
 
+/// Whether this line says what is wrong with the servers, while the program goes on.
+bool tells_of_servers(std::string_view line) noexcept;
+
 /// Reports an exception. @return the exit code
 int complain_about(std::exception_ptr failure, bool json);
 

@@ -67,6 +67,9 @@ TEST_CASE("program: TLS by options and by the environment") {
     const std::string message(said.at("message").as_string());
     CHECK(message.starts_with("cannot connect to 127.0.0.1:"));
     CHECK(message.find("certificate") != std::string::npos);
+    program_result nothing = run_program(with({"--tls-ca", "nosuch"}), {}, hosts);
+    CHECK(nothing.code == 64);
+    CHECK(nothing.err.find("cannot read --tls-ca \"nosuch\"") != std::string::npos);
     // The command has what is no secret.
     CHECK(by_environment.out.find("COROZK_TLS_KEY=") != std::string::npos);
     CHECK(by_environment.out.find("COROZK_TLS_KEY_PASSWORD=") == std::string::npos);
