@@ -19,9 +19,7 @@ constexpr std::pair<zk_errc, const char*> zk_errc_texts[] = {
     {zk_errc::connection_loss,
      "connection lost after the request was sent: whether it was applied is unknown"},
     {zk_errc::marshalling_error, "the request could not be serialized"},
-    {zk_errc::unimplemented,
-     "the server does not support this operation (a TTL needs zookeeper.extendedTypesEnabled=true "
-     "there)"},
+    {zk_errc::unimplemented, "the server does not support this operation"},
     {zk_errc::operation_timeout, "timed out"},
     {zk_errc::bad_arguments, "bad arguments"},
     {zk_errc::invalid_state, "the session has ended"},
@@ -155,13 +153,25 @@ const char* fault_of(std::string_view operation, std::string_view path) {
     return detail::path_problem(is_name ? detail::join_path("/", path) : path);
 }
 
+/// What is wrong besides what the code says, or null.
+const char* detail_of(const error_code& ec, std::string_view operation, std::string_view path) {
+    if (ec == errc::bad_path && !path.empty())
+        return fault_of(operation, path);
+    // All servers know these otherwise.
+    const bool creates = operation == "create" || operation.ends_with("commit") ||
+                         operation.starts_with("persistent_node.");
+    return ec == zk_errc::unimplemented && creates
+               ? "a TTL needs zookeeper.extendedTypesEnabled=true at the server"
+               : nullptr;
+}
+
 std::string describe(const error_code& ec, std::string_view operation, std::string_view path) {
-    if (path.empty())
-        return std::string(operation);
+    std::string text(operation);
     // `what` ends at a NUL, and is written to logs.
-    std::string text = fmt::format("{} {}", operation, detail::printable(path));
-    const char* fault = ec == errc::bad_path ? fault_of(operation, path) : nullptr;
-    return fault ? fmt::format("{} ({})", text, fault) : text;
+    if (!path.empty())
+        text.append(" ").append(detail::printable(path));
+    const char* more = detail_of(ec, operation, path);
+    return more ? fmt::format("{} ({})", text, more) : text;
 }
 
 }  // namespace

@@ -178,7 +178,7 @@ void session::set_state(session_state state, error_code reason) {
     if (logs(log_level::info)) {
         std::string text("session ");
         text += to_string(state);
-        if (state == session_state::connected)
+        if (state == session_state::connected || state == session_state::read_only)
             text += " at " + to_text(connector_.tried().back());
         if (reason)
             text += ": " + reason.message();

@@ -140,6 +140,15 @@ TEST_CASE("error: the exception names the operation and the path") {
     CHECK(base.code() == zk_errc::no_node);
 }
 
+TEST_CASE("error: what the server does not offer may be the TTL that was asked for") {
+    for (const char* operation : {"create", "commit", "lock.commit", "persistent_node.keep"}) {
+        error ttl(zk_errc::unimplemented, operation, "");
+        CHECK_THAT(ttl.what(), Catch::Contains("extendedTypesEnabled"));
+    }
+    error other(zk_errc::unimplemented, "who_am_i", "");
+    CHECK_THAT(other.what(), Catch::Equals("who_am_i: the server does not offer this operation"));
+}
+
 TEST_CASE("error: the exception's text is one line, whatever the path is") {
     using namespace std::string_literals;
     const std::string path = "/a\0b\n\xff"s;
