@@ -296,13 +296,14 @@ public:
 
     /**
      * @brief Replaces the host list, in any state. The session, its watches and ephemeral nodes are
-     *        kept.
+     *        kept, unless it is a local one (`localSessionsEnabled` at the servers).
      *
      * A disconnected client tries the new servers at once. A connected one moves only if its server
      * is not in the new list or, if servers were added, with the probability that balances the
      * load. It moves at a random time within one session timeout, once the other server has
      * answered and no request is in flight; requests that are started meanwhile wait. To the
-     * program this is a short `session_state::suspended`.
+     * program this is a short `session_state::suspended`. A local session is lost by the move: other
+     * servers do not know it. An ephemeral node makes it a global one.
      *
      * @par Preconditions
      * The path after the hosts (the client's root) is the same as before.

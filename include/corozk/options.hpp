@@ -174,13 +174,14 @@ struct client_options {
     std::optional<session_credentials> session;
 
     /// Accept a server that is cut off from its quorum and serves reads only. Meanwhile the client
-    /// looks for one with a quorum.
+    /// looks for one with a quorum. With the local sessions that such servers may require
+    /// (`localSessionsEnabled`), a session without ephemeral nodes is lost at each change of server.
     bool allow_read_only = false;
 
     /// Replace the host list, as `client::set_hosts` does, by the servers of the ensemble's
     /// configuration, at first and whenever that is changed. It must contain their addresses and
     /// ports for clients ("server.1=a:2888:3888;2181"), as clients reach them (with `tls`, by TLS),
-    /// and must be readable.
+    /// and must be readable. Local sessions are lost by a move (`client::set_hosts`).
     bool follow_reconfiguration = false;
 
     /// Credentials sent first on every new connection. Some servers require them

@@ -4,6 +4,7 @@
 // ctest: PROCESSORS 2 TIMEOUT 300
 #include "client_fixture.hpp"
 #include "ensemble_fixture.hpp"
+#include "tls/tls_front.hpp"
 #include <corozk.hpp>
 #include <corozk/testing/turn_clock.hpp>
 
@@ -317,6 +318,59 @@ TEST_CASE("read-only: that the chroot is missing, only a quorum says") {
     run_to_idle(context);
 }
 
+TEST_CASE("read-only: over TLS, also the question to the other servers") {
+    if (!has_tls())
+        return;
+    fault_proxy proxy(the_server().port());
+    proxy.edit(direction::to_client, cut_off);
+    tls_front reading(proxy.port());
+    tls_front writing(the_server().port());
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client_options options = content_with_reading(rooted(reading.hosts()));
+            options.tls = tls_front::trusted();
+            client zk = co_await connected_client(options);
+            REQUIRE(zk.state() == session_state::read_only);
+            watched_stat missing = co_await zk.watch_exists("/over-tls");
+            co_await zk.set_hosts(rooted(reading.hosts() + "," + writing.hosts()));
+            co_await reach(zk, session_state::connected);
+            CHECK(missing.changed.pending());
+            CHECK(proxy.statistics().connections_open == 0);
+            co_await zk.close();
+        },
+        60s);
+    run_to_idle(context);
+}
+
+TEST_CASE("local sessions: one with an ephemeral znode moves to another server, others end") {
+    ensemble all(with_read_only());
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client local = co_await connected_client(content_with_reading(all[0].hosts()));
+            client global = co_await connected_client(content_with_reading(all[0].hosts()));
+            create_options fleeting;
+            fleeting.mode = create_mode::ephemeral;
+            co_await global.create("/global", "", fleeting);
+            const std::int64_t session = global.session_id();
+            co_await local.set_hosts(all[1].hosts());
+            co_await global.set_hosts(all[1].hosts());
+            all[0].kill();
+            co_await eventually_async([&] { return local.generation() == 2; }, 60s);
+            co_await reach(global, session_state::connected);
+            co_await global.sync();
+            CHECK(global.generation() == 1);
+            CHECK(global.session_id() == session);
+            co_await local.close(as_tuple());
+            co_await global.close(as_tuple());
+        },
+        150s);
+    run_to_idle(context);
+}
+
 TEST_CASE("read-only: the configuration of a server without a quorum is not followed") {
     fault_proxy proxy(the_server().port());
     proxy.edit(direction::to_client, cut_off);
@@ -324,8 +378,13 @@ TEST_CASE("read-only: the configuration of a server without a quorum is not foll
     run(context, [&]() -> awaitable<void> {
         client_options options = content_with_reading(proxy.hosts());
         options.follow_reconfiguration = true;
+        std::string log;
+        options.logger = logger(log_level::info, [&](log_level, std::string_view text) {
+            log += std::string(text) + "\n";
+        });
         client zk = co_await connected_client(options);
         REQUIRE(zk.state() == session_state::read_only);
+        CHECK_THAT(log, Catch::Contains("session read_only at " + proxy.hosts()));
         co_await zk.exists("/");
         CHECK(proxy.statistics().requests_of(op_code::get_data) == 0);
         // Once it has a quorum it is.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clients that follow the ensemble's configuration.
 // ctest: PROCESSORS 2
+#include "certificates.hpp"
 #include "client_fixture.hpp"
 #include "ensemble_fixture.hpp"
 #include <corozk/client.hpp>
+#include <corozk/version.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -120,6 +122,40 @@ TEST_CASE("reconfiguration: followed, also by a client with a chroot, which keep
             CHECK(zk.session_id() == session);
             for (client* each : {&zk, &plain, &hand})
                 co_await each->close(as_tuple());
+        },
+        240s);
+    run_to_idle(context);
+}
+
+TEST_CASE("reconfiguration: followed over TLS") {
+    if (!has_tls())
+        return;
+    // One port for both: the configuration has a single one.
+    ensemble_options options = configurable();
+    speak_tls(options.member, 0, "server", "none");
+    auto& lines = options.member.config_lines;
+    std::erase(lines, "secureClientPort=0");
+    lines.emplace_back("client.portUnification=true");
+    ensemble all(options);
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client_options by_tls = following(all[0].hosts());
+            by_tls.tls.emplace();
+            by_tls.tls->ca_file = made().file("ca.pem");
+            client zk = co_await connected_client(by_tls);
+            const auto full = hosts_of(all.hosts());
+            co_await eventually_async([&] { return hosts_of(zk.hosts()) == full; }, 30s);
+            const std::int64_t session = zk.session_id();
+            const auto home = home_of(all, session);
+            REQUIRE(home);
+            all[*home].kill();
+            co_await reach(zk, session_state::suspended);
+            co_await reach(zk, session_state::connected);
+            CHECK(zk.session_id() == session);
+            CHECK(zk.generation() == 1);
+            co_await zk.close(as_tuple());
         },
         240s);
     run_to_idle(context);
