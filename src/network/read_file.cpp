@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds longest_wait{1000};
 constexpr std::size_t largest_file = 16UL * 1024 * 1024;
 
 bool is_regular(int file) {
-    struct stat status {};
+    struct ::stat status {};
     return ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
 }
 

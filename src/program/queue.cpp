@@ -146,7 +146,8 @@ private:
     asio::awaitable<int> act(command_context& context, Queue& q) {
         int code = done;
         if (words_.is("size")) {
-            std::size_t size = co_await answer(context, wait_, "queue", words_.path(), q.size());
+            std::size_t size =
+                co_await answer(context, wait_, "queue", words_.path(), q.count_items());
             context.out.result(std::to_string(size), size);
         } else if (words_.is("peek")) {
             queue_item item = co_await answer(context, wait_, "queue", words_.path(), q.peek());

@@ -27,7 +27,7 @@ TEST_CASE("costs: membership") {
             groups.emplace_back(m[i], m.path());
         m.count("the first joins",
                 [&]() -> awaitable<void> { co_await groups[0].join("one", "data"); });
-        m.count("members", [&]() -> awaitable<void> { co_await groups[2].members(); });
+        m.count("members", [&]() -> awaitable<void> { co_await groups[2].list_members(); });
         m.count("following begins", [&]() -> awaitable<void> { co_await groups[2].next_change(); });
         m.count("another one joins, and is seen", [&]() -> awaitable<void> {
             co_await groups[1].join("two", "data");

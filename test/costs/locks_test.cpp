@@ -263,7 +263,7 @@ TEST_CASE("costs: election") {
         election& e = ten.locks.front();
         m.run([&]() -> awaitable<void> { term = co_await e.campaign(); });
         m.count("acknowledge", [&]() -> awaitable<void> { co_await e.acknowledge(term); });
-        m.count("leader", [&]() -> awaitable<void> { co_await ten.locks[1].leader(); });
+        m.count("leader", [&]() -> awaitable<void> { co_await ten.locks[1].get_leader(); });
         m.run([&]() -> awaitable<void> { co_await term.release(); });
     });
 }

@@ -360,8 +360,8 @@ TEST_CASE("local sessions: one with an ephemeral znode moves to another server, 
             co_await global.set_hosts(all[1].hosts());
             all[0].kill();
             co_await eventually_async([&] { return local.generation() == 2; }, 60s);
+            co_await eventually_async([&] { return global.counters().connects > 1; }, 60s);
             co_await reach(global, session_state::connected);
-            co_await global.sync();
             CHECK(global.generation() == 1);
             CHECK(global.session_id() == session);
             co_await local.close(as_tuple());

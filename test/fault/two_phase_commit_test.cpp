@@ -109,25 +109,28 @@ TEST_CASE(
 
 TEST_CASE("two-phase commit: a vote that was lost may be given again, but not another one") {
     for (commit_form form : commit_forms) {
-        with_proxy([form](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
-            client clean = co_await one_more_client();
-            commit_coordinator c(clean, path, with_form(form));
-            co_await c.begin(alone, "");
-            commit_site mine(zk, path, "mine");
-            co_await mine.join();
-            proxy.arm(at_op(op_code::multi), drop_request_and_cut().then_refuse());
-            auto [ec, o] = co_await mine.vote_for(commit_vote::commit, 2s, as_tuple());
-            CHECK(ec == errc::in_doubt);
-            std::tie(ec, o) = co_await mine.vote(commit_vote::abort, as_tuple());
-            CHECK(ec == errc::busy);
-            outcome_result deciding;
-            c.decide(deciding.handler());
-            co_await accept_again(proxy, zk);
-            o = co_await mine.vote(commit_vote::commit);
-            CHECK(o.committed);
-            CHECK(!co_await finished(deciding));
-            co_await clean.close();
-        });
+        with_proxy(
+            [form](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+                client clean = co_await one_more_client();
+                commit_coordinator c(clean, path, with_form(form));
+                co_await c.begin(alone, "");
+                commit_site mine(zk, path, "mine");
+                co_await mine.join();
+                proxy.arm(at_op(op_code::multi), drop_request_and_cut().then_refuse());
+                auto [ec, o] = co_await mine.vote_for(commit_vote::commit, 2s, as_tuple());
+                CHECK(ec == errc::in_doubt);
+                std::tie(ec, o) = co_await mine.vote(commit_vote::abort, as_tuple());
+                CHECK(ec == errc::busy);
+                outcome_result deciding;
+                c.decide(deciding.handler());
+                co_await accept_again(proxy, zk);
+                o = co_await mine.vote(commit_vote::commit);
+                CHECK(o.committed);
+                CHECK(!co_await finished(deciding));
+                co_await clean.close();
+            },
+            run_limit,
+            steady_session);
     }
 }
 

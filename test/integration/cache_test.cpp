@@ -748,20 +748,23 @@ TEST_CASE("cache: a change does not wait for a copy that cannot catch up") {
 
 TEST_CASE("cache: a call ends at its deadline where a copy cannot catch up") {
     using namespace std::chrono_literals;
-    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
-        co_await zk.create(path, "");
-        children_cache cache(zk, path);
-        co_await cache.next();
-        lock exclusive(zk, path);
-        // What the cache reads after the contender's node was made is held up.
-        auto rule = proxy.arm(at_op(op_code::get_data), hold_request());
-        auto [ec, held] = co_await exclusive.acquire_for(5s, as_tuple());
-        CHECK_FALSE(ec);
-        CHECK(held.valid());
-        CHECK(proxy.fired(rule) == 1);
-        proxy.release(rule);
-        co_await held.release(as_tuple());
-    });
+    with_proxy(
+        [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            co_await zk.create(path, "");
+            children_cache cache(zk, path);
+            co_await cache.next();
+            lock exclusive(zk, path);
+            // What the cache reads after the contender's node was made is held up.
+            auto rule = proxy.arm(at_op(op_code::get_data), hold_request());
+            auto [ec, held] = co_await exclusive.acquire_for(5s, as_tuple());
+            CHECK_FALSE(ec);
+            CHECK(held.valid());
+            CHECK(proxy.fired(rule) == 1);
+            proxy.release(rule);
+            co_await held.release(as_tuple());
+        },
+        run_limit,
+        steady_session);
 }
 
 }  // namespace corozk::testing::cache_test

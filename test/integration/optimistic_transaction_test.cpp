@@ -377,67 +377,70 @@ TEST_CASE("optimistic transaction: a late request is not applied") {
 }
 
 TEST_CASE("optimistic transaction: deadlines") {
-    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
-        using std::chrono::milliseconds;
-        co_await zk.ensure_path(path);
-        co_await zk.create(path + "/n", "0");
-        optimistic_transaction t(zk, path + "/ledgers");
-        auto body = [&](transaction_attempt& attempt) { return add_one(attempt, path + "/n"); };
-        co_await t.run_for(time_limit::for_ever(), body);
-        CHECK(data_of(path + "/n") == "1");
+    with_proxy(
+        [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            using std::chrono::milliseconds;
+            co_await zk.ensure_path(path);
+            co_await zk.create(path + "/n", "0");
+            optimistic_transaction t(zk, path + "/ledgers");
+            auto body = [&](transaction_attempt& attempt) { return add_one(attempt, path + "/n"); };
+            co_await t.run_for(time_limit::for_ever(), body);
+            CHECK(data_of(path + "/n") == "1");
 
-        // In the function: nothing is written.
-        auto executor = co_await boost::asio::this_coro::executor;
-        boost::asio::steady_timer never(executor, boost::asio::steady_timer::time_point::max());
-        bool ended = false;
-        auto sleeps = [&](transaction_attempt& attempt) -> awaitable<void> {
-            attempt.set(path + "/n", "late");
-            co_await never.async_wait(as_tuple());
-            ended = true;
-        };
-        error_code late = co_await error_of(t.run_for(milliseconds(50), sleeps));
-        CHECK(late == errc::deadline_exceeded);
-        CHECK(ended);
-        CHECK(data_of(path + "/n") == "1");
+            // In the function: nothing is written.
+            auto executor = co_await boost::asio::this_coro::executor;
+            boost::asio::steady_timer never(executor, boost::asio::steady_timer::time_point::max());
+            bool ended = false;
+            auto sleeps = [&](transaction_attempt& attempt) -> awaitable<void> {
+                attempt.set(path + "/n", "late");
+                co_await never.async_wait(as_tuple());
+                ended = true;
+            };
+            error_code late = co_await error_of(t.run_for(milliseconds(50), sleeps));
+            CHECK(late == errc::deadline_exceeded);
+            CHECK(ended);
+            CHECK(data_of(path + "/n") == "1");
 
-        // Before a function that never suspends.
-        auto at_once = [&](transaction_attempt& attempt) -> awaitable<void> {
-            attempt.set(path + "/n", "late");
-            co_return;
-        };
-        late = co_await error_of(t.run_until(time_limit::clock::now(), at_once));
-        CHECK(late == errc::deadline_exceeded);
-        CHECK(data_of(path + "/n") == "1");
+            // Before a function that never suspends.
+            auto at_once = [&](transaction_attempt& attempt) -> awaitable<void> {
+                attempt.set(path + "/n", "late");
+                co_return;
+            };
+            late = co_await error_of(t.run_until(time_limit::clock::now(), at_once));
+            CHECK(late == errc::deadline_exceeded);
+            CHECK(data_of(path + "/n") == "1");
 
-        // Conflicts again and again.
-        auto loses = [&](transaction_attempt& attempt) -> awaitable<void> {
-            co_await add_one(attempt, path + "/n");
-            observer().set(path + "/n", "7");
-        };
-        late = co_await error_of(t.run_for(milliseconds(2'000), loses));
-        // Perhaps the last transaction had no response yet.
-        CHECK((late == errc::deadline_exceeded || late == zk_errc::connection_loss));
-        CHECK(data_of(path + "/n") == "7");
+            // Conflicts again and again.
+            auto loses = [&](transaction_attempt& attempt) -> awaitable<void> {
+                co_await add_one(attempt, path + "/n");
+                observer().set(path + "/n", "7");
+            };
+            late = co_await error_of(t.run_for(milliseconds(2'000), loses));
+            // Perhaps the last transaction had no response yet.
+            CHECK((late == errc::deadline_exceeded || late == zk_errc::connection_loss));
+            CHECK(data_of(path + "/n") == "7");
 
-        // While the response is awaited: unknown.
-        auto rule = proxy.arm(at_op(wire::multi), hold_reply());
-        late = co_await error_of(t.run_for(milliseconds(5'000), body));
-        CHECK(late == zk_errc::connection_loss);
-        CHECK(proxy.fired(rule) == 1);
-        proxy.release(rule);
-        co_await t.run(body);
-        CHECK(data_of(path + "/n") == "9");
+            // While the response is awaited: unknown.
+            auto rule = proxy.arm(at_op(wire::multi), hold_reply());
+            late = co_await error_of(t.run_for(milliseconds(5'000), body));
+            CHECK(late == zk_errc::connection_loss);
+            CHECK(proxy.fired(rule) == 1);
+            proxy.release(rule);
+            co_await t.run(body);
+            CHECK(data_of(path + "/n") == "9");
 
-        // In an outage: it was not sent.
-        proxy.set_acceptance(acceptance::not_listening);
-        proxy.cut();
-        co_await eventually_async([&] { return zk.state() == session_state::suspended; });
-        late = co_await error_of(t.run_for(milliseconds(300), at_once));
-        CHECK(late == errc::deadline_exceeded);
-        proxy.set_acceptance(acceptance::normal);
-        co_await t.run(body);
-        CHECK(data_of(path + "/n") == "10");
-    });
+            // In an outage: it was not sent.
+            proxy.set_acceptance(acceptance::not_listening);
+            proxy.cut();
+            co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+            late = co_await error_of(t.run_for(milliseconds(300), at_once));
+            CHECK(late == errc::deadline_exceeded);
+            proxy.set_acceptance(acceptance::normal);
+            co_await t.run(body);
+            CHECK(data_of(path + "/n") == "10");
+        },
+        run_limit,
+        steady_session);
 }
 
 TEST_CASE("optimistic transaction: the client is closed while the response is awaited") {

@@ -35,7 +35,7 @@ void with_ttl_server(const std::function<awaitable<void>(client&, fault_proxy&, 
     run(
         context,
         [&]() -> awaitable<void> {
-            client zk = co_await connect_to(proxy.hosts());
+            client zk = co_await connect_to(proxy.hosts(), steady_session);
             co_await body(zk, proxy, hand);
             co_await zk.close(as_tuple());
         },

@@ -146,7 +146,7 @@ TEST_CASE("error: what the server does not offer may be the TTL that was asked f
         CHECK_THAT(ttl.what(), Catch::Contains("extendedTypesEnabled"));
     }
     error other(zk_errc::unimplemented, "who_am_i", "");
-    CHECK_THAT(other.what(), Catch::Equals("who_am_i: the server does not support this operation"));
+    CHECK_THAT(other.what(), !Catch::Contains("TTL"));
 }
 
 TEST_CASE("error: the exception's text is one line, whatever the path is") {
