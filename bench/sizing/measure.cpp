@@ -83,7 +83,6 @@ boost::asio::awaitable<latencies> tell_all(stage& on) {
 
 boost::asio::awaitable<server_costs> measure_costs(stage& on, std::size_t tries, double servers) {
     server_costs costs;
-    costs.servers = servers;
     auto loop = on.raw();
     std::vector<double> before = cpu_times(on);
     costs.write_us =

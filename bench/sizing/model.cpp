@@ -11,10 +11,6 @@ namespace {
 
 constexpr double most_waiters = 1e6;
 
-/// What a follower adds to a leader's time for a write, compared with a single server's: measured, see
-/// doc/sizing.md.
-constexpr double follower_share = 0.1;
-
 /// A holder that has had corozk's lock for so long lists the queue once more.
 constexpr double short_hold_us = 5'000;
 
@@ -51,15 +47,6 @@ double handover_beside_us(const server_costs& costs,
 }
 
 }  // namespace
-
-server_costs costs_with(server_costs costs, double servers) {
-    auto leader_share = [](double n) { return 1 + follower_share * (n - 1); };
-    const double ratio = leader_share(servers) / leader_share(costs.servers);
-    costs.write_us *= ratio;
-    costs.transaction_us *= ratio;
-    costs.servers = servers;
-    return costs;
-}
 
 std::string_view name_of(lock_form form) {
     switch (form) {

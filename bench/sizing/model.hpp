@@ -16,15 +16,11 @@ struct server_costs {
     double name_us = 0;         ///< each name of a listing
     double read_latency_us = 0;
     double handover_latency_us = 0;  ///< from a delete to the watch event in another session
-    double servers = 1;              ///< of the ensemble where they were measured
 
     // CPU time for each write, of the servers that can be looked into; 0: unknown.
     double leader_cpu_us = 0;
     double follower_cpu_us = 0;
 };
-
-/// The same in an ensemble of another size: each further follower takes time of the leader.
-server_costs costs_with(server_costs costs, double servers);
 
 /// How contenders wait for a lock.
 enum class lock_form {

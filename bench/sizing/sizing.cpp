@@ -75,12 +75,12 @@ std::string limit_text(std::optional<double> waiters) {
                        share);
 }
 
-lock_demand demand_for(const job& j, double servers, std::size_t waiters) {
+lock_demand demand_for(const job& j, std::size_t servers, std::size_t waiters) {
     lock_demand d;
     d.waiters = static_cast<double>(waiters);
     d.locks = static_cast<double>(j.wanted.locks);
     d.hold_us = std::chrono::duration<double, std::micro>(j.wanted.hold).count();
-    d.servers = servers;
+    d.servers = static_cast<double>(servers);
     d.other_load = static_cast<double>(j.wanted.loads.front()) / 100;
     return d;
 }
@@ -88,7 +88,8 @@ lock_demand demand_for(const job& j, double servers, std::size_t waiters) {
 /// What is predicted for ensembles of one size.
 class predictions {
 public:
-    predictions(job& j, server_costs costs) : job_(j), costs_(costs) {}
+    predictions(job& j, const server_costs& costs, std::size_t servers)
+        : job_(j), costs_(costs), servers_(servers) {}
 
     std::string str() {
         for (std::size_t i = 0; i < sized_forms.size(); ++i)
@@ -103,9 +104,7 @@ public:
     }
 
 private:
-    lock_demand demand(std::size_t waiters) const {
-        return demand_for(job_, costs_.servers, waiters);
-    }
+    lock_demand demand(std::size_t waiters) const { return demand_for(job_, servers_, waiters); }
 
     void add(lock_form form, const char* name) {
         for (std::size_t waiters : job_.wanted.waiters) {
@@ -135,7 +134,8 @@ private:
     }
 
     job& job_;
-    server_costs costs_;
+    const server_costs& costs_;
+    std::size_t servers_;
     table table_{{"waiters", "", "cycles/s", "server load", "hand-over", "busy per cycle"}};
     std::string limits_;
 };
@@ -148,7 +148,7 @@ boost::asio::awaitable<void> run_sizing(job& j) {
         planned.push_back(static_cast<std::size_t>(measured));
     j.output = heading(j) + "\n" + costs_table(costs);
     for (std::size_t servers : planned)
-        j.output += predictions(j, costs_with(costs, static_cast<double>(servers))).str();
+        j.output += predictions(j, costs, servers).str();
     j.output +=
         "\na cycle: a release, the next grant, and the former owner queues again; the figures are "
         "predicted, see doc/sizing.md\n";

@@ -391,15 +391,16 @@ TEST_CASE("the load of ensembles of other sizes is predicted, too") {
     int code = bench.run_small("sizing", {"--waiters", "100", "--for", "3,7"});
     INFO(bench.out());
     REQUIRE(code == 0);
-    std::map<double, double> write_us;
+    std::map<std::pair<std::string, double>, double> busy_us;
     for (const auto& value : bench.rows()) {
         const auto& row = value.as_object();
-        write_us[figure(row, "servers")] = figure(row, "write_us");
+        busy_us[{text(row, "implementation"), figure(row, "servers")}] =
+            figure(row, "predicted_busy_us");
         // These servers' processes cannot be looked into.
         CHECK_FALSE(row.contains("leader_cpu_us"));
     }
-    REQUIRE(write_us.size() == 2);
-    CHECK(write_us.at(7) > write_us.at(3));
+    REQUIRE(busy_us.size() == 6);
+    CHECK(busy_us.at({"textbook", 7}) < busy_us.at({"textbook", 3}));
     CHECK(bench.out().find("7 servers") != std::string::npos);
 }
 
