@@ -174,7 +174,7 @@ TEST_CASE(
     f.nodes.erase(nth(450) + "/below");
     f.reads.clear();
     f.reconnect();
-    f.serve("children /c");
+    f.serve("get_children /c");
     f.serve("get " + nth(100));
     f.set(nth(300), "created again");
     f.set(nth(480), "created again");

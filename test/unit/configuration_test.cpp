@@ -169,7 +169,7 @@ TEST_CASE("configuration: a writer that gives up where there is no quorum takes 
     scripted_port p;
     std::optional<error_code> published;
     const std::string guid = begin_ready(p, published);
-    expect(p, "children /c", zk_errc::no_auth);
+    expect(p, "get_children /c", zk_errc::no_auth);
     auto look = [&](error_code synced) {
         expect(p, "sync /c/writer", synced);
         REQUIRE(p.asked() == "get /c/writer");
@@ -199,7 +199,7 @@ TEST_CASE("configuration: a last step in doubt is not looked for where it may no
     scripted_port p;
     std::optional<error_code> published;
     const std::string guid = begin_ready(p, published);
-    expect(p, "children /c");
+    expect(p, "get_children /c");
     expect(p, "commit ");  // the part
     p.set_state(session_state::read_only, 2);
     expect(p, "commit ", zk_errc::connection_loss);
@@ -237,12 +237,12 @@ TEST_CASE("configuration: a full quota is freed for the next version") {
     name_current();
     expect(p, "commit ", zk_errc::quota_exceeded);
     name_current();
-    REQUIRE(p.asked() == "children /c/versions");
+    REQUIRE(p.asked() == "get_children /c/versions");
     p.front().names.push_back(current);
     p.front().names.push_back(old);
     p.answer();
     expect(p, "exists /c/versions/" + old + "/.writer", zk_errc::no_node);
-    expect(p, "children /c/versions/" + old);
+    expect(p, "get_children /c/versions/" + old);
     expect(p, "commit ");
     CHECK(published == make_error_code(zk_errc::quota_exceeded));
     CHECK(p.asked().empty());

@@ -314,13 +314,13 @@ TEST_CASE("double barrier: data of others is reported although the answer to the
     REQUIRE(p.asked() == "sync /b");
     p.answer();
     read();
-    REQUIRE(p.asked() == "children /b");
+    REQUIRE(p.asked() == "get_children /b");
     error_code reason = errc::foreign_data;
     auto comes_late = [&p, &node] {
         p.advance(20s);
         REQUIRE(p.asked() == "sync /b");
         p.answer();
-        REQUIRE(p.asked() == "children /b");
+        REQUIRE(p.asked() == "get_children /b");
         p.front().names.push_back(node.substr(3));
         p.answer();
         REQUIRE(p.asked() == "erase " + node);
@@ -384,7 +384,7 @@ TEST_CASE("double barrier: members whose numbers are used up leave, and those wh
             REQUIRE(p.asked() == "get /b");
             p.front().record.version = version;
             spent(2);
-            REQUIRE(p.asked() == "children /b");
+            REQUIRE(p.asked() == "get_children /b");
             p.front().names.push_back(node.substr(3));
             p.front().names.push_back(member_prefix(guid) + "2146435071");
             p.front().record.version = 1;
@@ -446,7 +446,7 @@ TEST_CASE("double barrier: one that does not want to wait learns of a round with
         p.answer();
     };
     auto list = [&](const std::string& other) {
-        REQUIRE(p.asked() == "children /b");
+        REQUIRE(p.asked() == "get_children /b");
         p.front().names.push_back(other);
         p.front().names.push_back(node.substr(3));
         p.front().record.num_children = 2;

@@ -76,7 +76,7 @@ struct scripted_queue {
     }
 
     void list(const std::string& path) {
-        REQUIRE(p.asked() == "children /l");
+        REQUIRE(p.asked() == "get_children /l");
         p.front().names.push_back(path.substr(3));
         p.answer();
     }
@@ -210,7 +210,7 @@ TEST_CASE("late delete: looked for again when there is a quorum") {
         p.set_state(read_only ? session_state::read_only : session_state::connected, 1);
         REQUIRE(p.asked() == "sync /l");
         p.answer(read_only ? make_error_code(zk_errc::not_read_only) : error_code());
-        REQUIRE(p.asked() == "children /l");
+        REQUIRE(p.asked() == "get_children /l");
         p.front().names.push_back("_c_1-lock-0000000007");
         p.answer();
         if (read_only)
@@ -353,18 +353,18 @@ TEST_CASE(
     const std::string node = p.front().path + "0000000007";
     p.front().sent_in = 1;
     p.answer(zk_errc::connection_loss);
-    REQUIRE(p.asked() == "children /l");
+    REQUIRE(p.asked() == "get_children /l");
     p.answer();
     REQUIRE(p.asked() == "sync /l");
     p.answer();
-    REQUIRE(p.asked() == "children /l");
+    REQUIRE(p.asked() == "get_children /l");
     SECTION("the listing is refused: looked for again later") {
         p.answer(zk_errc::no_auth);
         CHECK(result == zk_errc::no_auth);
         p.advance(20s);
         REQUIRE(p.asked() == "sync /l");
         p.answer();
-        REQUIRE(p.asked() == "children /l");
+        REQUIRE(p.asked() == "get_children /l");
         p.front().names.push_back(node.substr(3));
         p.answer();
     }
@@ -404,7 +404,7 @@ TEST_CASE("contention queue: what was deleted cannot be replaced, however late t
     SECTION("at once") {}
     SECTION("after another outage") {
         p.answer(zk_errc::connection_loss);
-        REQUIRE(p.asked() == "children /l");
+        REQUIRE(p.asked() == "get_children /l");
         p.set_state(session_state::suspended, 1);
         p.answer(zk_errc::connection_loss);
         p.set_state(session_state::connected, 1);
@@ -569,7 +569,7 @@ TEST_CASE("contention queue: in doubt, only a quorum says whether a node was cre
     p.front().sent_in = 1;
     p.answer(zk_errc::connection_loss);
     p.set_state(session_state::read_only, 1);
-    REQUIRE(p.asked() == "children /l");
+    REQUIRE(p.asked() == "get_children /l");
     p.answer();
     for (const bool quorum : {false, true}) {
         if (quorum)
@@ -578,7 +578,7 @@ TEST_CASE("contention queue: in doubt, only a quorum says whether a node was cre
         p.answer(quorum ? error_code() : make_error_code(zk_errc::not_read_only));
         if (quorum)
             p.front().names.push_back(node.substr(3));
-        REQUIRE(p.asked() == "children /l");
+        REQUIRE(p.asked() == "get_children /l");
         p.answer();
         CHECK_FALSE(result);
         if (!quorum)
@@ -610,7 +610,7 @@ TEST_CASE("priority_lock: in doubt, only a quorum says whether a node was create
         driven looking(p, make());
         REQUIRE(p.asked() == "sync /l");
         p.answer(quorum ? error_code() : make_error_code(zk_errc::not_read_only));
-        REQUIRE(p.asked() == "children /l");
+        REQUIRE(p.asked() == "get_children /l");
         if (quorum)
             p.front().names.push_back(path.substr(3));
         p.answer();
@@ -647,7 +647,7 @@ TEST_CASE("priority_lock: nobody is granted by a version of the parent that is n
         p.front().answer = "0";
         p.front().record.version = version;
         p.answer();
-        REQUIRE(p.asked() == "children /l");
+        REQUIRE(p.asked() == "get_children /l");
         p.front().names.push_back(node.substr(3));
         p.answer();
         if (version == any_version) {

@@ -183,7 +183,7 @@ TEST_CASE("reading children: not from the server of a later session than the lis
         ended = ec;
     };
     p.spawn(read());
-    REQUIRE(p.asked() == "children /a");
+    REQUIRE(p.asked() == "get_children /a");
     p.front().names.push_back("x");
     p.front().sent_in = 1;
     p.answer();
@@ -191,7 +191,7 @@ TEST_CASE("reading children: not from the server of a later session than the lis
     p.front().sent_in = 2;
     p.answer(zk_errc::no_node);
     CHECK_FALSE(ended);
-    CHECK(p.asked() == "children /a");  // all of it again
+    CHECK(p.asked() == "get_children /a");  // all of it again
 }
 
 }  // namespace corozk::testing::followed_node_test

@@ -88,7 +88,7 @@ TEST_CASE("page barrier: a member that leaves waits for the quorum") {
         p.answer(ec);
     };
     auto listed = [&](bool present) {
-        REQUIRE(p.asked() == "children /b");
+        REQUIRE(p.asked() == "get_children /b");
         if (present)
             p.front().names.push_back(nodes.name);
         p.answer();

@@ -119,7 +119,7 @@ struct fixture {
     }
 
     void list(const std::vector<std::string>& children, std::int64_t parent = 7) {
-        REQUIRE(p.asked() == "children /q");
+        REQUIRE(p.asked() == "get_children /q");
         p.front().record.czxid = parent;
         for (const std::string& child : children)
             p.front().names.push_back(child);
@@ -128,7 +128,7 @@ struct fixture {
 
     /// The same with a watch, which fires later.
     void list_with_watch(const std::vector<std::string>& children) {
-        REQUIRE(p.asked() == "children /q");
+        REQUIRE(p.asked() == "get_children /q");
         REQUIRE(p.front().watch);
         registry.armed(watch_kind::children, "/q", 1, p.front().watcher());
         list(children);
@@ -306,7 +306,7 @@ TEST_CASE("queue, put: a bounded queue counts first, and names the version of be
         count(2, 6);
         CHECK(next.error == errc::would_block);
         CHECK_FALSE(r.error);
-        REQUIRE(f.p.asked() == "children /q");
+        REQUIRE(f.p.asked() == "get_children /q");
         CHECK(f.p.front().watch);
         f.p.front().names.push_back("one");
         f.p.answer();
@@ -498,7 +498,7 @@ TEST_CASE("queue, take: the delete is sent once") {
     SECTION("it was not, and never will be") {
         f.p.answer();
         CHECK_FALSE(r.error);
-        CHECK(f.p.asked() == "children /q");
+        CHECK(f.p.asked() == "get_children /q");
     }
     SECTION("that cannot be found out") {
         f.p.answer(errc::closed);
@@ -520,7 +520,7 @@ TEST_CASE("queue, take: other clients are faster") {
     }
     SECTION("one has claimed it: takes the next one, and watches that claim") {
         f.commit(zk_errc::not_empty, 1);
-        REQUIRE(f.p.asked() == "children /q/queue-0000000001");
+        REQUIRE(f.p.asked() == "get_children /q/queue-0000000001");
         CHECK(f.p.front().watch);
         f.p.front().names.push_back("claim");
         f.p.answer();
@@ -660,7 +660,7 @@ TEST_CASE("queue: abandoned nodes are looked for by few of many clients") {
         REQUIRE(f.p.asked().starts_with("exists /q-control/ledger-00000003"));
         f.p.front().record.ctime = 3 * hour;
         f.p.answer();
-        REQUIRE(f.p.asked() == "children /q-control");
+        REQUIRE(f.p.asked() == "get_children /q-control");
         for (const char* name : {"bound", "ledger-old", "ledger-young"})
             f.p.front().names.push_back(name);
         f.p.answer();
@@ -828,7 +828,7 @@ TEST_CASE("queue, take: an empty queue") {
     SECTION("another one waits for a watch") {
         f.take(r);
         f.list({});
-        REQUIRE(f.p.asked() == "children /q");
+        REQUIRE(f.p.asked() == "get_children /q");
         CHECK(f.p.front().watch);
     }
     CHECK(f.p.asked().empty() == r.error.has_value());
@@ -899,7 +899,7 @@ TEST_CASE("queue, consume: claim the first item, then read it") {
         SECTION("another client's: waits for its end") {
             f.p.front().answer = "guid";
             f.read_claim(8);
-            CHECK(f.p.asked() == "children /q/queue-0000000001");
+            CHECK(f.p.asked() == "get_children /q/queue-0000000001");
         }
     }
     SECTION("the object is destroyed meanwhile: the claim is deleted, and no other") {
@@ -1099,7 +1099,7 @@ TEST_CASE("queue: a destroyed object leaves nothing behind") {
     f.commit();
     CHECK(put.error == boost::asio::error::operation_aborted);  // it had been sent
     CHECK(taken.error == boost::asio::error::operation_aborted);
-    while (f.p.asked() == "children /q")
+    while (f.p.asked() == "get_children /q")
         f.p.answer();
     CHECK(f.p.asked().starts_with("erase /q-control/ledger-"));
 }

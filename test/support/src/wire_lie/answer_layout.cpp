@@ -43,7 +43,7 @@ private:
                 found_.created.push_back(here());
             } else if (*next == 'S') {
                 found_.records.push_back(here());
-            } else if (std::string_view{next}.starts_with("[s]")) {
+            } else if (std::string_view{next}.starts_with("[n]")) {
                 found_.names = here();
             }
             next = corozk::detail::read_field(rest_, next);
