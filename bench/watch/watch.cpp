@@ -154,7 +154,7 @@ public:
                 }
             }
             if (i == 0 && first.empty())
-                throw usage_error("no server responds usefully");
+                throw usage_error("no server reports anything");
             // A crowd is spread over the servers.
             auto found = findings_of(first, wanted.crowd);
             auto happened = findings_between(before, now, wanted.crowd);

@@ -258,7 +258,7 @@ TEST_CASE("watch: mistakes are said in words") {
     CHECK(bench.run({"watch", "--hosts", hosts, "--once", "--json", rows}) == 2);
     CHECK(content_of(rows) == "[]");
     CHECK(bench.out().find("cannot connect to " + hosts) != std::string::npos);
-    CHECK(bench.out().find("no server tells anything") != std::string::npos);
+    CHECK(bench.out().find("no server reports anything") != std::string::npos);
     // Of several servers, one that answers is enough.
     CHECK(bench.run({"watch", "--hosts", hosts + "," + the_server().hosts(), "--once"}) == 0);
     CHECK(bench.out().find("cannot connect to " + hosts) != std::string::npos);
