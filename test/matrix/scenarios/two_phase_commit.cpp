@@ -86,12 +86,22 @@ awaitable<void> site(stage& s) {
     s.check(!voting.good() || s.deprived() || ends_session(s.which()),
             "nothing is decided before all have voted");
     other.vote(commit_vote::commit, other_votes.token());
+    call<commit_outcome> voting_again(s, "vote again");
+    if (cancels(s.which()))
+        co_await testing::eventually_async([&] { return voting.done() || deciding.done(); });
+    const bool votes_again = voting.error() == boost::asio::error::operation_aborted;
+    if (votes_again)  // perhaps it was not sent; if it is in flight, this one is refused
+        mine->vote(commit_vote::commit, voting_again.token());
     commit_outcome o = co_await deciding.result();
     told(s, o);
     o = co_await other_votes.result();
     told(s, o);
     error_code ec = co_await voting.ended();
-    if (cancels(s.which()) && ec == boost::asio::error::operation_aborted) {
+    if (votes_again)
+        ec = co_await voting_again.ended();
+    if (votes_again && ec != errc::busy) {
+        o = co_await voting_again.result();
+    } else if (votes_again || (cancels(s.which()) && ec == boost::asio::error::operation_aborted)) {
         call<commit_outcome> asking(s, "outcome");
         mine->wait_outcome(asking.token());
         o = co_await asking.result();
