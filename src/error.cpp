@@ -91,18 +91,16 @@ constexpr std::pair<errc, const char*> errc_texts[] = {
     {errc::deadline_exceeded,
      "the deadline passed; what the operation began is undone in the background"},
     {errc::would_deadlock,
-     "rejected, as it would wait forever: the same lock was added twice, or a writer waits for "
-     "this "
-     "reader"},
+     "rejected, as it would wait forever: the same lock was added twice, or a writer waits "
+     "for this reader"},
     {errc::limit_mismatch,
      "another participant configured a different limit, size or bound: all must use the same one"},
     {errc::foreign_data,
      "the node's data was not written by this recipe: is the path used for another purpose?"},
     {errc::overflow, "the result is out of range"},
     {errc::sequence_exhausted,
-     "the parent's 2^31 sequence numbers are exhausted; retry once the parent is empty and has "
-     "been "
-     "replaced"},
+     "the parent's 2^31 sequence numbers are exhausted; retry once the parent is empty "
+     "and has been replaced"},
     {errc::too_large,
      "too large for one request: split it, or raise the servers' jute.maxbuffer and the client's "
      "max_request_size; or for one response, of at most 64 MiB"},

@@ -204,13 +204,11 @@ boost::asio::awaitable<void> run_compare(job& j) {
         "turn; in brackets: how many times slower than corozk\nbare C loop: the minimum that the C "
         "client and the server need: delete -> event in another session; create + delete; creates "
         "or deletes, 1,000 in flight at a time; conditional sets; a listing\nround trips: how "
-        "often an "
-        "operation waits for the server: what it takes longer if every response is 5 ms later, in "
-        "units of 5 ms (at most 50 operations; those that share a round trip have a part of it "
-        "each)\nrequests, events, bytes, CPU: for each hand-over, cycle, item, addition or member; "
-        "for the peers by the "
-        "server's count\nmemory: for each waiter; of Java without what its heap has free after a "
-        "collection\n";
+        "often an operation waits for the server: what it takes longer if every response is 5 ms "
+        "later, in units of 5 ms (at most 50 operations; those that share a round trip have a part "
+        "of it each)\nrequests, events, bytes, CPU: for each hand-over, cycle, item, addition or "
+        "member; for the peers by the server's count\nmemory: for each waiter; of Java without "
+        "what its heap has free after a collection\n";
     if (!missing.empty())
         j.output += "missing:\n" + missing;
 }

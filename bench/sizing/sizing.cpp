@@ -75,16 +75,6 @@ std::string limit_text(std::optional<double> waiters) {
                        share);
 }
 
-lock_demand demand_for(const job& j, std::size_t servers, std::size_t waiters) {
-    lock_demand d;
-    d.waiters = static_cast<double>(waiters);
-    d.locks = static_cast<double>(j.wanted.locks);
-    d.hold_us = std::chrono::duration<double, std::micro>(j.wanted.hold).count();
-    d.servers = static_cast<double>(servers);
-    d.other_load = static_cast<double>(j.wanted.loads.front()) / 100;
-    return d;
-}
-
 /// What is predicted for ensembles of one size.
 class predictions {
 public:
@@ -104,7 +94,15 @@ public:
     }
 
 private:
-    lock_demand demand(std::size_t waiters) const { return demand_for(job_, servers_, waiters); }
+    lock_demand demand(std::size_t waiters) const {
+        lock_demand d;
+        d.waiters = static_cast<double>(waiters);
+        d.locks = static_cast<double>(job_.wanted.locks);
+        d.hold_us = std::chrono::duration<double, std::micro>(job_.wanted.hold).count();
+        d.servers = static_cast<double>(servers_);
+        d.other_load = static_cast<double>(job_.wanted.loads.front()) / 100;
+        return d;
+    }
 
     void add(lock_form form, const char* name) {
         for (std::size_t waiters : job_.wanted.waiters) {
