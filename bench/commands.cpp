@@ -354,11 +354,16 @@ std::span<const command> all_commands() {
             run_ops},
         command{
             "network",
-            "what TCP and TLS cost: requests, connecting, memory; a silent server",
+            "what TCP and TLS cost: requests, connecting, memory, locks; a silent server",
             "A node is created and deleted repeatedly; then creates, exists and deletes are sent "
             "with --in-flight requests in flight; then --sessions sessions connect, one after the "
-            "other. All of it by the bare C client, by corozk over TCP, and by corozk over TLS, in "
-            "turns, with one server (Netty; its certificate is checked, the client has none). "
+            "other; then a lock is acquired and released, and handed over among as many waiters, "
+            "on "
+            "one session and with a session each. All of it by corozk over TCP and over TLS, and "
+            "all "
+            "but the locks by the bare C client, in turns, with one server (Netty; its certificate "
+            "is "
+            "checked, the client has none). "
             "Connecting ends with a session, and over TLS includes the handshake; memory is what "
             "malloc handed out for each session. Finally a client connects by TLS to a server that "
             "accepts the connection and sends nothing: shown is the longest iteration of the event "

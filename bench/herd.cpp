@@ -226,10 +226,10 @@ result describe(job& j, const contest_setup& setup) {
     return row;
 }
 
-boost::asio::awaitable<result> measure(job& j, const contest_setup& setup) {
+boost::asio::awaitable<result> measure(job& j, const contest_setup& setup, std::size_t repeat) {
     result row = describe(j, setup);
     raw_loop::samples floor;
-    for (std::size_t i = 0; i < j.wanted.repeat; ++i) {
+    for (std::size_t i = 0; i < repeat; ++i) {
         floor.add(j.on.floor(floor_samples));
         std::string given_up;
         auto run = [&]<class Lock>(kind_of<Lock>) {
@@ -428,15 +428,19 @@ std::string sight_by_role(job& j) {
 boost::asio::awaitable<void> run_herd(job& j) {
     herd_rows rows;
     std::string sight = sight_by_role(j);
-    // The first row would pay for what the server's Java compiles only then.
-    bool warm = j.wanted.repeat == 1;
-    for (const contest_setup& setup : all_setups(j.wanted)) {
+    const std::vector<contest_setup> setups = all_setups(j.wanted);
+    if (!setups.empty()) {
+        // The first rows would pay for what the server's Java compiles and for the growth of its heap.
+        auto fewer = [](const contest_setup& a, const contest_setup& b) {
+            return a.waiters < b.waiters;
+        };
+        const auto& largest = *std::max_element(setups.begin(), setups.end(), fewer);
+        const result unused = co_await measure(j, largest, 1);
+    }
+    for (const contest_setup& setup : setups) {
         if (rows.is_hopeless(j, setup))
             continue;
-        if (!std::exchange(warm, true)) {
-            const result unused = co_await measure(j, setup);
-        }
-        result row = co_await measure(j, setup);
+        result row = co_await measure(j, setup, j.wanted.repeat);
         rows.add(j, setup, std::move(row));
     }
     for (const auto& peer : peers_with_locks(j.wanted)) {

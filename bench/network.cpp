@@ -2,6 +2,8 @@
 #include "certificates.hpp"
 #include "command.hpp"
 #include "contest_rows.hpp"
+#include "contest_run.hpp"
+#include "our_recipes.hpp"
 #include "raw_session.hpp"
 #include "request_crowd.hpp"
 #include "table.hpp"
@@ -71,6 +73,44 @@ awaitable<void> pipeline(
     }
 }
 
+/// Each waiter holds it for no time.
+awaitable<double> measure_handover(job& j,
+                                   const client_options& options,
+                                   std::size_t waiters,
+                                   std::size_t sessions) {
+    contest_setup setup("ours", waiters);
+    setup.sessions = sessions;
+    auto clients = co_await j.on.connect(sessions, options);
+    result contest;
+    {
+        contest_run<our_lock> crowd(j.on, setup, clients);
+        co_await crowd.run(contest);
+    }
+    co_await stage::close(clients);
+    co_return contest.median("handover_us.p50");
+}
+
+awaitable<void> measure_locks(job& j, const client_options& options, result& r) {
+    auto clients = co_await j.on.connect(1, options);
+    latencies cycles;
+    {
+        lock free(clients.front(), j.on.fresh_path("network"));
+        for (std::size_t i = 0; i < j.wanted.operations; ++i) {
+            j.on.shown().update("acquire + release", i, j.wanted.operations);
+            auto began = clock::now();
+            ownership held = co_await free.acquire();
+            co_await held.release();
+            cycles.add(to_microseconds(clock::now() - began));
+        }
+    }
+    co_await stage::close(clients);
+    r.add("acquire_release_us.p50", cycles.p50());
+    const std::size_t waiters = j.wanted.sessions;
+    double in_one = co_await measure_handover(j, options, waiters, 1);
+    double between = co_await measure_handover(j, options, waiters, waiters);
+    r.add("handover_us.p50", in_one).add("handover_between_sessions_us.p50", between);
+}
+
 awaitable<void> measure_client(job& j, const client_options& options, result& r) {
     client c = co_await client::connect(options);
     std::string folder = j.on.fresh_path("network");
@@ -106,6 +146,7 @@ awaitable<void> measure_client(job& j, const client_options& options, result& r)
     add_connecting(r, connecting, usage::heap_bytes() - before);
     clients.push_back(std::move(c));
     co_await stage::close(clients);
+    co_await measure_locks(j, options, r);
 }
 
 /// Blocks, as raw_loop does.
@@ -138,6 +179,8 @@ void measure_bare(job& j, result& r) {
         connecting.add(to_microseconds(clock::now() - began));
     }
     add_connecting(r, connecting, usage::heap_bytes() - before);
+    sessions.clear();
+    stage::add_floor(r, j.on.floor(floor_samples));
 }
 
 /// A server that takes connections and says nothing.
@@ -176,6 +219,16 @@ std::vector<std::string> line_of_network(const char* title, const result& r) {
             microseconds_text(r.median("connect_us.p95"))};
 }
 
+/// Of the bare C client: create + delete, and a delete until another session's event.
+std::vector<std::string> line_of_locks(const char* title, const result& r) {
+    bool bare = r.text("implementation") == "c_client";
+    auto shown = [&r](const char* key) { return with_spread(r, key, microseconds_text); };
+    return {title,
+            shown(bare ? "create_delete_us.p50" : "acquire_release_us.p50"),
+            bare ? "" : shown("handover_us.p50"),
+            shown(bare ? "floor_us.p50" : "handover_between_sessions_us.p50")};
+}
+
 }  // namespace
 
 boost::asio::awaitable<void> run_network(job& j) {
@@ -209,14 +262,24 @@ boost::asio::awaitable<void> run_network(job& j) {
              "memory/session",
              "connect p50",
              "p95"});
-    t.add(line_of_network("bare C client, TCP", bare));
-    t.add(line_of_network("corozk, TCP", plain));
+    table locks({"",
+                 "acquire + release p50",
+                 fmt::format("hand-over p50: {} waiters of a session", j.wanted.sessions),
+                 "with a session each"});
+    auto add = [&](const char* title, const result& r) {
+        t.add(line_of_network(title, r));
+        locks.add(line_of_locks(title, r));
+    };
+    add("bare C client, TCP", bare);
+    add("corozk, TCP", plain);
     j.results = {std::move(bare), std::move(plain)};
     if (by_tls) {
-        t.add(line_of_network("corozk, TLS", secure));
+        add("corozk, TLS", secure);
         j.results.push_back(std::move(secure));
     }
-    j.output = heading(j) + "\n" + t.str();
+    j.output = heading(j) + "\n" + t.str() + "\n" + locks.str();
+    j.output +=
+        "\nof the bare C client: create + delete, and from a delete to another session's event\n";
     if (!by_tls)
         j.output +=
             "\nTLS was not measured: it needs a server started by the benchmark, and a "

@@ -232,13 +232,16 @@ std::optional<client_options> stage::secure_options() const {
 }
 
 boost::asio::awaitable<std::vector<client>> stage::connect(std::size_t count) {
+    return connect(count, options());
+}
+
+boost::asio::awaitable<std::vector<client>> stage::connect(std::size_t count, client_options with) {
     std::vector<client> clients;
     clients.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {
         if (count > 10)
             progress_.update("connecting sessions", i, count);
-        client_options o = options();
-        clients.push_back(co_await client::connect(std::move(o)));
+        clients.push_back(co_await client::connect(with));
     }
     co_return clients;
 }

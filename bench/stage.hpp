@@ -58,8 +58,9 @@ public:
     /// The same over TLS; none if the server has no port for it.
     std::optional<client_options> secure_options() const;
 
-    /// Connects on the coroutine's executor.
+    /// Connects on the coroutine's executor: with `options()`, or with others.
     boost::asio::awaitable<std::vector<client>> connect(std::size_t count);
+    boost::asio::awaitable<std::vector<client>> connect(std::size_t count, client_options with);
 
     /// Begins to close them, which ends everything that waits on them.
     static void start_closing(std::vector<client>& clients);

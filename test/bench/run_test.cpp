@@ -492,6 +492,13 @@ TEST_CASE("TCP and TLS are put beside the bare C client") {
         CHECK(figure(row, "pipelined", "requests_per_s") > 0);
         CHECK(figure(row, "connect_us", "p95") > 0);
         CHECK(row.at("memory_per_session_bytes").to_number<double>() > 0);
+        if (text(row, "implementation") == "c_client") {
+            CHECK(figure(row, "floor_us", "p50") > 0);
+            continue;
+        }
+        CHECK(figure(row, "acquire_release_us", "p50") > 0);
+        CHECK(figure(row, "handover_us", "p50") > 0);
+        CHECK(figure(row, "handover_between_sessions_us", "p50") > 0);
     }
     auto expected = has_tls() ? std::multiset<std::string>{"", "tcp", "tcp", "tls"}
                               : std::multiset<std::string>{"tcp", "tcp"};

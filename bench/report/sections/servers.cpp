@@ -100,6 +100,9 @@ section network_section() {
                  {"connect p50", "connect_us.p50", microseconds_text},
                  {"p95", "connect_us.p95", microseconds_text},
                  {"memory of a session", "memory_per_session_bytes", bytes_text},
+                 {"acquire + release p50", "acquire_release_us.p50", microseconds_text},
+                 {"hand-over p50, one session", "handover_us.p50", microseconds_text},
+                 {"between sessions", "handover_between_sessions_us.p50", microseconds_text},
                  {"longest iteration, ms", "max_stall_ms", figure_text},
                  {"when idle, ms", "noise_ms", figure_text}};
     return s;
