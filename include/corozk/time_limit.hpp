@@ -6,7 +6,7 @@
 namespace corozk {
 
 /**
- * @brief How long an operation may take: any duration.
+ * @brief How long an operation may take: any duration, or until a deadline.
  *
  * Durations that exceed the range of the clock, such as `std::chrono::hours::max()`, mean no limit;
  * negative ones have already elapsed.
@@ -29,15 +29,12 @@ public:
     constexpr time_limit(std::chrono::duration<Rep, Period> length) noexcept  // NOLINT
         : length_(saturated(length)) {}
 
+    /** @brief A fixed deadline, regardless of when the operation starts. */
+    constexpr time_limit(time_point deadline) noexcept  // NOLINT
+        : length_(duration::max()), deadline_(deadline) {}
+
     /** @brief No limit. */
     static constexpr time_limit for_ever() noexcept { return duration::max(); }
-
-    /** @brief A fixed deadline, regardless of when the operation starts. */
-    static constexpr time_limit until(time_point deadline) noexcept {
-        time_limit limit = for_ever();
-        limit.deadline_ = deadline;
-        return limit;
-    }
 
     constexpr duration length() const noexcept { return length_; }  ///< Never negative.
 
@@ -61,7 +58,7 @@ private:
     }
 
     duration length_;
-    time_point deadline_ = time_point::max();  ///< for `until`
+    time_point deadline_ = time_point::max();  ///< if it is fixed
 };
 
 }  // namespace corozk

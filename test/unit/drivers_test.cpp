@@ -852,7 +852,7 @@ TEST_CASE("release request: the grace period begins when it was written") {
     q.settings.release_request = "release";
     const std::string node = "/l/" + p.new_guid() + "-r-0000000001";
     const bool fixed = GENERATE(false, true);
-    const time_limit grace = fixed ? time_limit::until(p.now() + 5s) : time_limit(5s);
+    const time_limit grace = fixed ? time_limit(p.now() + 5s) : time_limit(5s);
     p.spawn(detail::insist_on_release(
         p, q.settings, node, grace, detail::user_call<bool>(p, [](error_code, bool) {})));
     // An outage, before anybody could read it.

@@ -118,7 +118,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto wait_until(time_limit::time_point deadline, Token&& token = Token{}) {
-        return wait_for(time_limit::until(deadline), std::forward<Token>(token));
+        return wait_for(deadline, std::forward<Token>(token));
     }
 
 private:

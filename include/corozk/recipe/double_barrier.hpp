@@ -117,7 +117,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto enter_until(time_limit::time_point deadline, Token&& token = Token{}) {
-        return enter_for(time_limit::until(deadline), std::forward<Token>(token));
+        return enter_for(deadline, std::forward<Token>(token));
     }
 
     /**
@@ -148,7 +148,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto leave_until(time_limit::time_point deadline, Token&& token = Token{}) {
-        return leave_for(time_limit::until(deadline), std::forward<Token>(token));
+        return leave_for(deadline, std::forward<Token>(token));
     }
 
 private:

@@ -91,7 +91,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto campaign_until(time_limit::time_point deadline, Token&& token = Token{}) {
-        return campaign_for(time_limit::until(deadline), std::forward<Token>(token));
+        return campaign_for(deadline, std::forward<Token>(token));
     }
 
     /** @brief As `campaign`, but fails with `errc::would_block` if there are other candidates. */
@@ -133,8 +133,7 @@ public:
     auto campaign_again_until(ownership term,
                               time_limit::time_point deadline,
                               Token&& token = Token{}) {
-        return campaign_again_for(
-            std::move(term), time_limit::until(deadline), std::forward<Token>(token));
+        return campaign_again_for(std::move(term), deadline, std::forward<Token>(token));
     }
 
     /**

@@ -102,7 +102,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto wait_leadership_until(time_limit::time_point deadline, Token&& token = Token{}) {
-        return wait_leadership_for(time_limit::until(deadline), std::forward<Token>(token));
+        return wait_leadership_for(deadline, std::forward<Token>(token));
     }
 
     /**

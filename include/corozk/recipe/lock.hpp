@@ -63,7 +63,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto acquire_until(time_limit::time_point deadline, Token&& token = Token{}) {
-        return acquire_for(time_limit::until(deadline), std::forward<Token>(token));
+        return acquire_for(deadline, std::forward<Token>(token));
     }
 
     /** @brief As `acquire`, but fails with `errc::would_block` if there is a holder or waiter. */

@@ -124,10 +124,7 @@ public:
                     std::string data,
                     time_limit::time_point deadline,
                     Token&& token = Token{}) {
-        return join_for(std::move(name),
-                        std::move(data),
-                        time_limit::until(deadline),
-                        std::forward<Token>(token));
+        return join_for(std::move(name), std::move(data), deadline, std::forward<Token>(token));
     }
 
     /**

@@ -143,11 +143,8 @@ public:
                              name_lifetime lifetime,
                              time_limit::time_point deadline,
                              Token&& token = Token{}) {
-        return register_name_for(std::move(name),
-                                 std::move(value),
-                                 lifetime,
-                                 time_limit::until(deadline),
-                                 std::forward<Token>(token));
+        return register_name_for(
+            std::move(name), std::move(value), lifetime, deadline, std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a persistent name. */
@@ -210,7 +207,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto await_until(std::string name, time_limit::time_point deadline, Token&& token = Token{}) {
-        return await_for(std::move(name), time_limit::until(deadline), std::forward<Token>(token));
+        return await_for(std::move(name), deadline, std::forward<Token>(token));
     }
 
     /**

@@ -345,7 +345,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Body>
     auto run_until(time_limit::time_point deadline, Body body) {
-        return run_for(time_limit::until(deadline), std::move(body));
+        return run_for(deadline, std::move(body));
     }
 };
 

@@ -153,7 +153,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto join_until(std::string name, time_limit::time_point deadline, Token&& token = Token{}) {
-        return join_for(std::move(name), time_limit::until(deadline), std::forward<Token>(token));
+        return join_for(std::move(name), deadline, std::forward<Token>(token));
     }
 
     /**
@@ -182,7 +182,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto next_until(time_limit::time_point deadline, Token&& token = Token{}) {
-        return next_for(time_limit::until(deadline), std::forward<Token>(token));
+        return next_for(deadline, std::forward<Token>(token));
     }
 
     /**

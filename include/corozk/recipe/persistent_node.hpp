@@ -151,7 +151,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto keep_until(std::string data, time_limit::time_point deadline, Token&& token = Token{}) {
-        return keep_for(std::move(data), time_limit::until(deadline), std::forward<Token>(token));
+        return keep_for(std::move(data), deadline, std::forward<Token>(token));
     }
 
     /**

@@ -92,7 +92,7 @@ public:
     auto acquire_until(std::int32_t priority,
                        time_limit::time_point deadline,
                        Token&& token = Token{}) {
-        return acquire_for(priority, time_limit::until(deadline), std::forward<Token>(token));
+        return acquire_for(priority, deadline, std::forward<Token>(token));
     }
 
     /** @brief As `acquire`, but fails with `errc::would_block` if it had to wait. */
@@ -123,7 +123,7 @@ public:
     auto acquire_read_until(std::int32_t priority,
                             time_limit::time_point deadline,
                             Token&& token = Token{}) {
-        return acquire_read_for(priority, time_limit::until(deadline), std::forward<Token>(token));
+        return acquire_read_for(priority, deadline, std::forward<Token>(token));
     }
 
     /** @brief As `acquire_read`, but fails with `errc::would_block` if it had to wait. */

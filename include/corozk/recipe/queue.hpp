@@ -245,7 +245,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto take_until(time_limit::time_point deadline, Token&& token = Token{}) {
-        return take_for(time_limit::until(deadline), std::forward<Token>(token));
+        return take_for(deadline, std::forward<Token>(token));
     }
 
     /** @brief As `take`, but fails with `errc::would_block` if there is no unclaimed item. */
@@ -291,7 +291,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto consume_until(time_limit::time_point deadline, Token&& token = Token{}) {
-        return consume_for(time_limit::until(deadline), std::forward<Token>(token));
+        return consume_for(deadline, std::forward<Token>(token));
     }
 
     /** @brief As `consume`, but fails with `errc::would_block` if there is no unclaimed item. */
@@ -390,8 +390,7 @@ public:
                    Rank... rank,
                    time_limit::time_point deadline,
                    Token&& token = Token{}) {
-        return put_for(
-            std::move(data), rank..., time_limit::until(deadline), std::forward<Token>(token));
+        return put_for(std::move(data), rank..., deadline, std::forward<Token>(token));
     }
 
     /** @brief As `put`, but fails with `errc::would_block` if a bounded queue is full. */
@@ -432,8 +431,7 @@ public:
                         Rank... rank,
                         time_limit::time_point deadline,
                         Token&& token = Token{}) {
-        return put_many_for(
-            std::move(data), rank..., time_limit::until(deadline), std::forward<Token>(token));
+        return put_many_for(std::move(data), rank..., deadline, std::forward<Token>(token));
     }
 
 protected:

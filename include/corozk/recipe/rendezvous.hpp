@@ -81,8 +81,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto publish_until(std::string data, time_limit::time_point deadline, Token&& token = Token{}) {
-        return publish_for(
-            std::move(data), time_limit::until(deadline), std::forward<Token>(token));
+        return publish_for(std::move(data), deadline, std::forward<Token>(token));
     }
 
     /**
@@ -136,7 +135,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto await_until(time_limit::time_point deadline, Token&& token = Token{}) {
-        return await_for(time_limit::until(deadline), std::forward<Token>(token));
+        return await_for(deadline, std::forward<Token>(token));
     }
 
     /**

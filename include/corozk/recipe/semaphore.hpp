@@ -96,7 +96,7 @@ public:
     auto acquire_until(std::int32_t permits,
                        time_limit::time_point deadline,
                        Token&& token = Token{}) {
-        return acquire_for(permits, time_limit::until(deadline), std::forward<Token>(token));
+        return acquire_for(permits, deadline, std::forward<Token>(token));
     }
 
     /** @brief Same as `acquire_until(1, deadline)`. */

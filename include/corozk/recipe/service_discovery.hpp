@@ -113,8 +113,7 @@ public:
     auto register_instance_until(service_instance instance,
                                  time_limit::time_point deadline,
                                  Token&& token = Token{}) {
-        return register_instance_for(
-            std::move(instance), time_limit::until(deadline), std::forward<Token>(token));
+        return register_instance_for(std::move(instance), deadline, std::forward<Token>(token));
     }
 
     /**

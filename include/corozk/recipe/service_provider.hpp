@@ -92,7 +92,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto choose_until(time_limit::time_point deadline, Token&& token = Token{}) {
-        return choose_for(time_limit::until(deadline), std::forward<Token>(token));
+        return choose_for(deadline, std::forward<Token>(token));
     }
 
     /**
@@ -136,7 +136,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto get_endpoints_until(time_limit::time_point deadline, Token&& token = Token{}) {
-        return get_endpoints_for(time_limit::until(deadline), std::forward<Token>(token));
+        return get_endpoints_for(deadline, std::forward<Token>(token));
     }
 
     /** @brief Reports that an instance could not be used; see `failure_threshold`. Report an

@@ -66,7 +66,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto acquire_read_until(time_limit::time_point deadline, Token&& token = Token{}) {
-        return acquire_read_for(time_limit::until(deadline), std::forward<Token>(token));
+        return acquire_read_for(deadline, std::forward<Token>(token));
     }
 
     /** @brief As `acquire_read`, but fails with `errc::would_block` if it had to wait. */
@@ -92,7 +92,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto acquire_write_until(time_limit::time_point deadline, Token&& token = Token{}) {
-        return acquire_write_for(time_limit::until(deadline), std::forward<Token>(token));
+        return acquire_write_for(deadline, std::forward<Token>(token));
     }
 
     /** @brief As `acquire_write`, but fails with `errc::would_block` if it had to wait. */
@@ -194,7 +194,7 @@ public:
     auto upgrade_until(const ownership& held,
                        time_limit::time_point deadline,
                        Token&& token = Token{}) {
-        return upgrade_for(held, time_limit::until(deadline), std::forward<Token>(token));
+        return upgrade_for(held, deadline, std::forward<Token>(token));
     }
 
     /** @brief For `multi_lock::add_read` and `add_write`. */

@@ -125,7 +125,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto decide_until(time_limit::time_point deadline, Token&& token = Token{}) {
-        return decide_for(time_limit::until(deadline), std::forward<Token>(token));
+        return decide_for(deadline, std::forward<Token>(token));
     }
 
     /**
@@ -232,7 +232,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto join_until(time_limit::time_point deadline, Token&& token = Token{}) {
-        return join_for(time_limit::until(deadline), std::forward<Token>(token));
+        return join_for(deadline, std::forward<Token>(token));
     }
 
     /**
@@ -272,7 +272,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto vote_until(commit_vote wish, time_limit::time_point deadline, Token&& token = Token{}) {
-        return vote_for(wish, time_limit::until(deadline), std::forward<Token>(token));
+        return vote_for(wish, deadline, std::forward<Token>(token));
     }
 
     /**
@@ -298,7 +298,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto wait_outcome_until(time_limit::time_point deadline, Token&& token = Token{}) {
-        return wait_outcome_for(time_limit::until(deadline), std::forward<Token>(token));
+        return wait_outcome_for(deadline, std::forward<Token>(token));
     }
 
     /**

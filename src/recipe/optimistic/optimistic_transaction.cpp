@@ -333,8 +333,7 @@ void attempt_commit::start_commit(const impl_ptr& impl,
     optimistic_impl::entry e;
     e.state = std::move(state);
     e.writes = writes;
-    const auto limit = time_limit::until(deadline);
-    e.call = make_call(impl->get_port(), impl->wake(), std::move(handler), limit);
+    e.call = make_call(impl->get_port(), impl->wake(), std::move(handler), deadline);
     impl->enqueue(std::move(e));
 }
 
@@ -345,7 +344,7 @@ void attempt_commit::start_pause(const impl_ptr& impl,
     // A read each, and the transaction.
     const std::size_t round_trips = state->record.reads() + 1;
     run_at_path(impl, std::move(handler), [&](const impl_ptr& core, handler_of<> h) {
-        return serve_pause(core, round_trips, time_limit::until(deadline), std::move(h));
+        return serve_pause(core, round_trips, deadline, std::move(h));
     });
 }
 

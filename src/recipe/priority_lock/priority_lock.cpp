@@ -61,7 +61,7 @@ task<> acquire_ranked(port& p,
                       handler_of<ownership> handler) {
     recipe_core core(p);
     signal wake(p);
-    waiting_call<ownership> call(core, std::move(handler), wake, time_limit::until(what.deadline));
+    waiting_call<ownership> call(core, std::move(handler), wake, what.deadline);
     session_signal session(p, wake);
     if (p.status().state == session_state::closed)
         call.fail(errc::closed);

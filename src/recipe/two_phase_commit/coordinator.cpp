@@ -89,7 +89,7 @@ task<> decide_driver(coordinator_ptr self,
                      decision_times times) {
     port& p = self->get_port();
     signal wake(p);
-    outcome_call call(*self, std::move(handler), wake, time_limit::until(times.deadline));
+    outcome_call call(*self, std::move(handler), wake, times.deadline);
     call.set_late_error(errc::in_doubt);
     alarm due(p, wake);
     times.start(due);

@@ -342,7 +342,7 @@ task<> vote_driver(site_ptr self,
     // A site that does not decide only waits.
     bool decides = wish && self->header && self->header->form == commit_form::all_sites;
     if (decides)
-        limit = time_limit::until(times.deadline);
+        limit = times.deadline;
     outcome_call call(*self, std::move(handler), wake, limit);
     alarm due(p, wake);
     if (decides)
