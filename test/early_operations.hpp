@@ -68,11 +68,21 @@ public:
             "x", 1, deadline, answered("priority_queue.put_until"));
         made<delay_queue>("dq").put_until(
             "x", std::chrono::seconds(0), deadline, answered("delay_queue.put_until"));
-        made<barrier>("b").wait_for(limit, answered("barrier.wait_for"));
+        auto& gate = made<barrier>("b");
+        gate.wait_for(limit, answered("barrier.wait_for"));
+        gate.set_for(limit, answered("barrier.set_for"));
+        gate.set_until(deadline, answered("barrier.set_until"));
+        gate.remove_for(limit, answered("barrier.remove_for"));
+        gate.remove_until(deadline, answered("barrier.remove_until"));
+        gate.check_for(limit, answered("barrier.check_for"));
+        gate.check_until(deadline, answered("barrier.check_until"));
         made<double_barrier>("d", 1u).enter_for(limit, answered("double_barrier.enter_for"));
         made<double_barrier>("pd", 1u, in_format(compatibility::curator))
             .enter_for(limit, answered("double_barrier.enter_for as Curator"));
-        made<membership>("m").join_for("me", "", limit, answered("membership.join_for"));
+        auto& group = made<membership>("m");
+        group.join_for("me", "", limit, answered("membership.join_for"));
+        group.list_members_for(limit, answered("membership.list_members_for"));
+        group.list_members_until(deadline, answered("membership.list_members_until"));
         const std::vector<std::string> shards{"x"};
         made<partitioner>("sh", shards).join_for("me", limit, answered("partitioner.join_for"));
         made<partitioner>("sh", shards)
@@ -81,15 +91,42 @@ public:
         point.publish_for("x", limit, answered("rendezvous.publish_for"));
         point.await_for(limit, answered("rendezvous.await_for"));
         made<persistent_node>("k").keep_for("x", limit, answered("persistent_node.keep_for"));
-        made<name_service>("n").await_for("x", limit, answered("name_service.await_for"));
+        auto& names = made<name_service>("n");
+        names.await_for("x", limit, answered("name_service.await_for"));
+        names.resolve_for("x", limit, answered("name_service.resolve_for"));
+        names.resolve_until("x", deadline, answered("name_service.resolve_until"));
+        names.list_for("", limit, answered("name_service.list_for"));
+        names.list_until("", deadline, answered("name_service.list_until"));
+        names.unregister_for("x", limit, answered("name_service.unregister_for"));
+        names.unregister_until("x", deadline, answered("name_service.unregister_until"));
         auto& services = made<service_discovery>("sd");
         service_instance instance("web", "127.0.0.1", 80);
         services.register_instance_for(
             instance, limit, answered("service_discovery.register_instance_for"));
+        service_instance lasting("web", "127.0.0.1", 81);
+        lasting.type = service_type::permanent;
+        services.update_for(lasting, limit, answered("service_discovery.update_for"));
+        services.update_until(lasting, deadline, answered("service_discovery.update_until"));
+        services.unregister_for("web", "x", limit, answered("service_discovery.unregister_for"));
+        services.unregister_until(
+            "web", "x", deadline, answered("service_discovery.unregister_until"));
+        services.resolve_for("web", limit, answered("service_discovery.resolve_for"));
+        services.resolve_until("web", deadline, answered("service_discovery.resolve_until"));
+        services.list_names_for(limit, answered("service_discovery.list_names_for"));
+        services.list_names_until(deadline, answered("service_discovery.list_names_until"));
         auto& provider = made<service_provider>("sd", "web");
         provider.choose_for(limit, answered("service_provider.choose_for"));
         provider.get_endpoints_for(limit, answered("service_provider.get_endpoints_for"));
         made<commit_site>("tx", "a").join_for(limit, answered("commit_site.join_for"));
+        auto& coordinator = made<commit_coordinator>("tx");
+        coordinator.begin_for({"a"}, "", limit, answered("commit_coordinator.begin_for"));
+        coordinator.begin_until({"a"}, "", deadline, answered("commit_coordinator.begin_until"));
+        coordinator.resume_for(limit, answered("commit_coordinator.resume_for"));
+        coordinator.resume_until(deadline, answered("commit_coordinator.resume_until"));
+        coordinator.abort_for("why", limit, answered("commit_coordinator.abort_for"));
+        coordinator.abort_until("why", deadline, answered("commit_coordinator.abort_until"));
+        coordinator.clean_up_for(true, limit, answered("commit_coordinator.clean_up_for"));
+        coordinator.clean_up_until(true, deadline, answered("commit_coordinator.clean_up_until"));
         q.put_for("x", limit, answered("queue.put_for"));
         q.take_for(limit, answered("queue.take_for"));
         q.consume_for(limit, answered("queue.consume_for"));

@@ -14,9 +14,10 @@ namespace corozk {
  * @par Deadlines of all operations
  * A deadline (`..._until`) or time limit (`..._for`) covers the whole operation regardless of the
  * servers, even without a connection or a response. Unless the operation has succeeded by then, it
- * completes with `errc::deadline_exceeded`. Its effects are undone afterwards, reliably and as soon
- * as the connection permits, and late grants are released, so nodes of the operation may remain
- * visible briefly. Operations document deviations: another error, or effects that cannot be undone.
+ * completes with `errc::deadline_exceeded`, and what it has begun ends as after a cancellation: what
+ * it acquires or announces is undone, reliably and as soon as the connection permits, so nodes of
+ * the operation may remain visible briefly; changes and deletions are continued or may be applied,
+ * as documented there. Operations document deviations.
  */
 class time_limit {
 public:

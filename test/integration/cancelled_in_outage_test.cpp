@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "two_sites.hpp"
+#include <corozk/recipe/barrier.hpp>
 #include <corozk/recipe/configuration.hpp>
 #include <corozk/recipe/counter.hpp>
 #include <corozk/recipe/lock.hpp>
+#include <corozk/recipe/membership.hpp>
+#include <corozk/recipe/partitioner.hpp>
+#include <corozk/recipe/persistent_node.hpp>
 #include <corozk/recipe/priority_lock.hpp>
 #include <corozk/recipe/queue.hpp>
+#include <corozk/recipe/rendezvous.hpp>
 #include <corozk/recipe/semaphore.hpp>
 
 #include <map>
@@ -15,6 +20,8 @@ using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
 using boost::asio::cancellation_type;
+using std::chrono::steady_clock;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -33,6 +40,12 @@ tree tree_at(const std::string& path) {
     tree nodes;
     read_tree(path, nodes);
     return nodes;
+}
+
+awaitable<void> lose_servers(client& zk, fault_proxy& proxy) {
+    proxy.set_acceptance(acceptance::close_at_once);
+    proxy.cut();
+    co_await eventually_async([&] { return zk.state() == session_state::suspended; });
 }
 
 }  // namespace
@@ -66,9 +79,7 @@ TEST_CASE("what is cancelled in an outage is not sent after it") {
             co_await settle(zk);
             const tree before = tree_at(path);
 
-            proxy.set_acceptance(acceptance::close_at_once);
-            proxy.cut();
-            co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+            co_await lose_servers(zk, proxy);
             pending_result<std::vector<transaction_result>> committing;
             transaction write;
             write.set(path + "/data", "after");
@@ -148,6 +159,94 @@ TEST_CASE("what is cancelled in an outage is not sent after it") {
     }
 }
 
+TEST_CASE("what reaches its deadline in an outage is not sent after it") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        co_await zk.ensure_path(path);
+        barrier gate(zk, path + "/gate");
+        co_await gate.set();
+        two_sites decided(zk, zk, zk, path + "/decided", commit_form::all_sites);
+        co_await decided.begin();
+        co_await decided.coordinator->abort("for the test");
+        co_await decided.mine.wait_outcome();
+        co_await settle(zk);
+        const tree before = tree_at(path);
+
+        co_await lose_servers(zk, proxy);
+        pending_result<bool> removing;
+        gate.remove_for(20ms, removing.handler());
+        pending_result<> cleaning;
+        decided.coordinator->clean_up_for(true, 20ms, cleaning.handler());
+        pending_result<> finishing, finishing_too;
+        decided.mine.finish_for(20ms, finishing.handler());
+        decided.mine.finish_until(steady_clock::now() + 20ms, finishing_too.handler());
+        CHECK(co_await finished(removing) == errc::deadline_exceeded);
+        CHECK(co_await finished(cleaning) == errc::deadline_exceeded);
+        CHECK(co_await finished(finishing) == errc::deadline_exceeded);
+        CHECK(co_await finished(finishing_too) == errc::deadline_exceeded);
+        co_await accept_again(proxy, zk);
+        co_await settle(zk);
+        CHECK(tree_at(path) == before);
+        co_await decided.mine.finish();
+        co_await decided.coordinator->clean_up(true);
+    });
+}
+
+TEST_CASE("what is kept changes and ends after an outage, although the deadline was in it") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        membership group(zk, path + "/group");
+        co_await group.join("me", "1");
+        rendezvous point(zk, path + "/point");
+        co_await point.publish("1");
+        persistent_node kept(zk, path + "/kept");
+        co_await kept.keep("1");
+        partitioner shards(zk, path + "/shards", {"a"});
+        co_await shards.join("me");
+        const std::string nodes[] = {path + "/group/me", path + "/point", path + "/kept"};
+        const std::string member = path + "/shards/members/me";
+        auto until_soon = [] { return steady_clock::now() + 20ms; };
+
+        for (bool until : {false, true}) {
+            const std::string value = until ? "3" : "2";
+            co_await lose_servers(zk, proxy);
+            pending_result<> changes[3];
+            if (until) {
+                group.set_data_until(value, until_soon(), changes[0].handler());
+                point.update_until(value, until_soon(), changes[1].handler());
+                kept.set_data_until(value, until_soon(), changes[2].handler());
+            } else {
+                group.set_data_for(value, 20ms, changes[0].handler());
+                point.update_for(value, 20ms, changes[1].handler());
+                kept.set_data_for(value, 20ms, changes[2].handler());
+            }
+            for (auto& change : changes)
+                CHECK(co_await finished(change) == errc::deadline_exceeded);
+            co_await accept_again(proxy, zk);
+            for (const std::string& node : nodes)
+                co_await eventually_async([&] { return observer().data(node) == value; });
+        }
+
+        co_await lose_servers(zk, proxy);
+        pending_result<> ends[4];
+        group.leave_for(20ms, ends[0].handler());
+        point.withdraw_for(20ms, ends[1].handler());
+        kept.erase_for(20ms, ends[2].handler());
+        shards.leave_until(until_soon(), ends[3].handler());
+        for (auto& end : ends)
+            CHECK(co_await finished(end) == errc::deadline_exceeded);
+        // Another call waits for the same.
+        pending_result<> late[3];
+        group.leave_until(until_soon(), late[0].handler());
+        point.withdraw_until(until_soon(), late[1].handler());
+        kept.erase_until(until_soon(), late[2].handler());
+        for (auto& end : late)
+            CHECK(co_await finished(end) == errc::deadline_exceeded);
+        co_await accept_again(proxy, zk);
+        for (const std::string& node : nodes)
+            co_await eventually_async([&] { return !observer().exists(node); });
+        co_await eventually_async([&] { return !observer().exists(member); });
+    });
+}
+
 TEST_CASE(
     "of those that share a request, the ones that were cancelled in an outage are not in it") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
@@ -155,9 +254,7 @@ TEST_CASE(
         co_await numbers.add(1);
         queue items(zk, path + "/queue");
         co_await items.put("1");
-        proxy.set_acceptance(acceptance::close_at_once);
-        proxy.cut();
-        co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+        co_await lose_servers(zk, proxy);
         pending_result<std::int64_t> small, large, largest;
         numbers.add(10, small.handler());
         numbers.add(100, large.handler());

@@ -60,11 +60,23 @@ public:
      * session, even if the response was lost; false if it was already set.
      *
      * @errors `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::not_read_only`, `errc::closed`.
-     * Retries across outages and session loss; bound it with Asio cancellation.
+     * Retries across outages and session loss.
      */
     template <class Token = default_token>
     auto set(Token&& token = Token{}) {
-        return initiate<&start_set>("barrier.set", std::forward<Token>(token));
+        return set_for(time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto set_for(time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_set>("barrier.set", std::forward<Token>(token), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto set_until(time_point deadline, Token&& token = Token{}) {
+        return set_for(deadline, std::forward<Token>(token));
     }
 
     /**
@@ -76,11 +88,23 @@ public:
      *
      * @errors `zk_errc::not_empty`: the barrier node has children; `errc::bad_path`,
      * `zk_errc::no_auth`, `zk_errc::not_read_only`, `errc::closed`. Retries across outages and
-     * session loss; bound it with Asio cancellation.
+     * session loss.
      */
     template <class Token = default_token>
     auto remove(Token&& token = Token{}) {
-        return initiate<&start_remove>("barrier.remove", std::forward<Token>(token));
+        return remove_for(time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto remove_for(time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_remove>("barrier.remove", std::forward<Token>(token), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto remove_until(time_point deadline, Token&& token = Token{}) {
+        return remove_for(deadline, std::forward<Token>(token));
     }
 
     /**
@@ -89,11 +113,23 @@ public:
      * @completes `void(error_code, bool)`
      *
      * @errors `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::not_read_only`, `errc::closed`.
-     * Retries across outages and session loss; bound it with Asio cancellation.
+     * Retries across outages and session loss.
      */
     template <class Token = default_token>
     auto check(Token&& token = Token{}) {
-        return initiate<&start_check>("barrier.check", std::forward<Token>(token));
+        return check_for(time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto check_for(time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_check>("barrier.check", std::forward<Token>(token), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto check_until(time_point deadline, Token&& token = Token{}) {
+        return check_for(deadline, std::forward<Token>(token));
     }
 
     /**
@@ -105,8 +141,7 @@ public:
      */
     template <class Token = default_token>
     auto wait(Token&& token = Token{}) {
-        return initiate<&start_wait>(
-            "barrier.wait", std::forward<Token>(token), time_limit::for_ever());
+        return wait_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
@@ -117,14 +152,14 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto wait_until(time_limit::time_point deadline, Token&& token = Token{}) {
+    auto wait_until(time_point deadline, Token&& token = Token{}) {
         return wait_for(deadline, std::forward<Token>(token));
     }
 
 private:
-    static void start_set(const impl_ptr&, handler_of<bool>);
-    static void start_remove(const impl_ptr&, handler_of<bool>);
-    static void start_check(const impl_ptr&, handler_of<bool>);
+    static void start_set(const impl_ptr&, time_limit limit, handler_of<bool>);
+    static void start_remove(const impl_ptr&, time_limit limit, handler_of<bool>);
+    static void start_check(const impl_ptr&, time_limit limit, handler_of<bool>);
     static void start_wait(const impl_ptr&, time_limit limit, handler_of<>);
 };
 

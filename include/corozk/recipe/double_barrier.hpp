@@ -104,8 +104,7 @@ public:
      */
     template <class Token = default_token>
     auto enter(Token&& token = Token{}) {
-        return initiate<&start_enter>(
-            "double_barrier.enter", std::forward<Token>(token), time_limit::for_ever());
+        return enter_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
@@ -116,7 +115,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto enter_until(time_limit::time_point deadline, Token&& token = Token{}) {
+    auto enter_until(time_point deadline, Token&& token = Token{}) {
         return enter_for(deadline, std::forward<Token>(token));
     }
 
@@ -135,8 +134,7 @@ public:
      */
     template <class Token = default_token>
     auto leave(Token&& token = Token{}) {
-        return initiate<&start_leave>(
-            "double_barrier.leave", std::forward<Token>(token), time_limit::for_ever());
+        return leave_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
@@ -147,7 +145,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto leave_until(time_limit::time_point deadline, Token&& token = Token{}) {
+    auto leave_until(time_point deadline, Token&& token = Token{}) {
         return leave_for(deadline, std::forward<Token>(token));
     }
 

@@ -90,7 +90,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto campaign_until(time_limit::time_point deadline, Token&& token = Token{}) {
+    auto campaign_until(time_point deadline, Token&& token = Token{}) {
         return campaign_for(deadline, std::forward<Token>(token));
     }
 
@@ -130,9 +130,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto campaign_again_until(ownership term,
-                              time_limit::time_point deadline,
-                              Token&& token = Token{}) {
+    auto campaign_again_until(ownership term, time_point deadline, Token&& token = Token{}) {
         return campaign_again_for(std::move(term), deadline, std::forward<Token>(token));
     }
 

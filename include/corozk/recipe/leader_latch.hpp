@@ -101,7 +101,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto wait_leadership_until(time_limit::time_point deadline, Token&& token = Token{}) {
+    auto wait_leadership_until(time_point deadline, Token&& token = Token{}) {
         return wait_leadership_for(deadline, std::forward<Token>(token));
     }
 

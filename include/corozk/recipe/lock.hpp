@@ -62,7 +62,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto acquire_until(time_limit::time_point deadline, Token&& token = Token{}) {
+    auto acquire_until(time_point deadline, Token&& token = Token{}) {
         return acquire_for(deadline, std::forward<Token>(token));
     }
 

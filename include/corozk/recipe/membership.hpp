@@ -122,7 +122,7 @@ public:
     template <class Token = default_token>
     auto join_until(std::string name,
                     std::string data,
-                    time_limit::time_point deadline,
+                    time_point deadline,
                     Token&& token = Token{}) {
         return join_for(std::move(name), std::move(data), deadline, std::forward<Token>(token));
     }
@@ -134,12 +134,24 @@ public:
      *
      * @errors `errc::not_a_member`, `errc::closed`; the server's reason for rejecting the data,
      * such as `zk_errc::quota_exceeded`: the previous data is kept. Retries across outages and
-     * session loss; bound it with Asio cancellation.
+     * session loss.
      */
     template <class Token = default_token>
     auto set_data(std::string data, Token&& token = Token{}) {
+        return set_data_for(std::move(data), time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto set_data_for(std::string data, time_limit limit, Token&& token = Token{}) {
         return initiate<&start_set_data>(
-            "membership.set_data", std::forward<Token>(token), std::move(data));
+            "membership.set_data", std::forward<Token>(token), std::move(data), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto set_data_until(std::string data, time_point deadline, Token&& token = Token{}) {
+        return set_data_for(std::move(data), deadline, std::forward<Token>(token));
     }
 
     /**
@@ -148,12 +160,23 @@ public:
      *
      * @completes `void(error_code)`, after the node was deleted or its session has ended.
      *
-     * @errors `errc::not_a_member`, `errc::closed`. Retries across outages; bound it with Asio
-     * cancellation.
+     * @errors `errc::not_a_member`, `errc::closed`. Retries across outages.
      */
     template <class Token = default_token>
     auto leave(Token&& token = Token{}) {
-        return initiate<&start_leave>("membership.leave", std::forward<Token>(token));
+        return leave_for(time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto leave_for(time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_leave>("membership.leave", std::forward<Token>(token), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto leave_until(time_point deadline, Token&& token = Token{}) {
+        return leave_for(deadline, std::forward<Token>(token));
     }
 
     /**
@@ -162,11 +185,24 @@ public:
      * @completes `void(error_code, std::vector<member_info>)`
      *
      * @errors `zk_errc::no_auth`, `errc::bad_path`, `errc::closed`. Retries across outages and
-     * session loss; bound it with Asio cancellation.
+     * session loss.
      */
     template <class Token = default_token>
     auto list_members(Token&& token = Token{}) {
-        return initiate<&start_list_members>("membership.list_members", std::forward<Token>(token));
+        return list_members_for(time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto list_members_for(time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_list_members>(
+            "membership.list_members", std::forward<Token>(token), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto list_members_until(time_point deadline, Token&& token = Token{}) {
+        return list_members_for(deadline, std::forward<Token>(token));
     }
 
     /**
@@ -186,9 +222,11 @@ public:
 
 private:
     static void start_join(const impl_ptr&, std::string, std::string, time_limit, handler_of<>);
-    static void start_set_data(const impl_ptr&, std::string data, handler_of<>);
-    static void start_leave(const impl_ptr&, handler_of<>);
-    static void start_list_members(const impl_ptr&, handler_of<std::vector<member_info>>);
+    static void start_set_data(const impl_ptr&, std::string data, time_limit limit, handler_of<>);
+    static void start_leave(const impl_ptr&, time_limit limit, handler_of<>);
+    static void start_list_members(const impl_ptr&,
+                                   time_limit limit,
+                                   handler_of<std::vector<member_info>>);
     static void start_next_change(const impl_ptr&, handler_of<membership_change>);
 };
 

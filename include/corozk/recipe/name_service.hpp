@@ -7,7 +7,6 @@
 #include <corozk/time_limit.hpp>
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -104,7 +103,7 @@ public:
      * `errc::busy` (this object is unregistering it), `errc::bad_option` (an empty value),
      * `errc::bad_path`, `zk_errc::no_children_for_ephemerals` (a parent of the name is bound to a
      * session), `zk_errc::no_auth`, `zk_errc::not_read_only` (a persistent name), `errc::closed`.
-     * Retries across outages and session loss; use the form with a time limit.
+     * Retries across outages and session loss.
      */
     template <class Token = default_token>
     auto register_name(std::string name,
@@ -141,7 +140,7 @@ public:
     auto register_name_until(std::string name,
                              std::string value,
                              name_lifetime lifetime,
-                             time_limit::time_point deadline,
+                             time_point deadline,
                              Token&& token = Token{}) {
         return register_name_for(
             std::move(name), std::move(value), lifetime, deadline, std::forward<Token>(token));
@@ -164,13 +163,24 @@ public:
      *
      * @errors `zk_errc::no_node` (not registered), `zk_errc::not_empty` (it is a parent of other
      * names), `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::not_read_only` (not a name that this
-     * object bound to its session), `errc::closed`. Retries across outages and session loss; bound
-     * it with Asio cancellation.
+     * object bound to its session), `errc::closed`. Retries across outages and session loss.
      */
     template <class Token = default_token>
     auto unregister(std::string name, Token&& token = Token{}) {
+        return unregister_for(std::move(name), time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto unregister_for(std::string name, time_limit limit, Token&& token = Token{}) {
         return initiate_about<&start_unregister>(
-            "name_service.unregister", name, std::forward<Token>(token), std::move(name));
+            "name_service.unregister", name, std::forward<Token>(token), std::move(name), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto unregister_until(std::string name, time_point deadline, Token&& token = Token{}) {
+        return unregister_for(std::move(name), deadline, std::forward<Token>(token));
     }
 
     /**
@@ -180,18 +190,31 @@ public:
      * @completes `void(error_code, name_entry)`
      *
      * @errors `zk_errc::no_node` (not registered), `errc::bad_path`, `zk_errc::no_auth`,
-     * `errc::closed`. Retries across outages and session loss; bound it with Asio cancellation.
+     * `errc::closed`. Retries across outages and session loss.
      */
     template <class Token = default_token>
     auto resolve(std::string name, Token&& token = Token{}) {
+        return resolve_for(std::move(name), time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto resolve_for(std::string name, time_limit limit, Token&& token = Token{}) {
         return initiate_about<&start_resolve>("name_service.resolve",
                                               name,
                                               std::forward<Token>(token),
                                               std::move(name),
-                                              std::nullopt);
+                                              limit,
+                                              false);
     }
 
-    /** @brief Same as above, but waits until the name is registered. */
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto resolve_until(std::string name, time_point deadline, Token&& token = Token{}) {
+        return resolve_for(std::move(name), deadline, std::forward<Token>(token));
+    }
+
+    /** @brief As `resolve`, but waits until the name is registered. */
     template <class Token = default_token>
     auto await(std::string name, Token&& token = Token{}) {
         return await_for(std::move(name), time_limit::for_ever(), std::forward<Token>(token));
@@ -201,12 +224,12 @@ public:
     template <class Token = default_token>
     auto await_for(std::string name, time_limit limit, Token&& token = Token{}) {
         return initiate_about<&start_resolve>(
-            "name_service.await", name, std::forward<Token>(token), std::move(name), limit);
+            "name_service.await", name, std::forward<Token>(token), std::move(name), limit, true);
     }
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto await_until(std::string name, time_limit::time_point deadline, Token&& token = Token{}) {
+    auto await_until(std::string name, time_point deadline, Token&& token = Token{}) {
         return await_for(std::move(name), deadline, std::forward<Token>(token));
     }
 
@@ -217,15 +240,27 @@ public:
      * @completes `void(error_code, std::vector<name_entry>)`
      *
      * @errors `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`. Retries across outages and
-     * session loss; bound it with Asio cancellation.
+     * session loss.
      */
     template <class Token = default_token>
     auto list(std::string parent, Token&& token = Token{}) {
-        return initiate_about<&start_list>(
-            "name_service.list", parent, std::forward<Token>(token), std::move(parent));
+        return list_for(std::move(parent), time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief Same as above, for the root. */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto list_for(std::string parent, time_limit limit, Token&& token = Token{}) {
+        return initiate_about<&start_list>(
+            "name_service.list", parent, std::forward<Token>(token), std::move(parent), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto list_until(std::string parent, time_point deadline, Token&& token = Token{}) {
+        return list_for(std::move(parent), deadline, std::forward<Token>(token));
+    }
+
+    /** @brief As `list` above, for the root. */
     template <detail::token_not<std::string> Token = default_token>
     auto list(Token&& token = Token{}) {
         return list(std::string(), std::forward<Token>(token));
@@ -241,12 +276,13 @@ private:
                                name_lifetime lifetime,
                                time_limit limit,
                                handler_of<>);
-    static void start_unregister(const impl_ptr&, std::string name, handler_of<>);
-    static void start_resolve(const impl_ptr&,
-                              std::string name,
-                              std::optional<time_limit> wait,
-                              handler_of<name_entry>);
-    static void start_list(const impl_ptr&, std::string, handler_of<std::vector<name_entry>>);
+    static void start_unregister(const impl_ptr&, std::string name, time_limit limit, handler_of<>);
+    static void start_resolve(
+        const impl_ptr&, std::string name, time_limit limit, bool wait, handler_of<name_entry>);
+    static void start_list(const impl_ptr&,
+                           std::string,
+                           time_limit,
+                           handler_of<std::vector<name_entry>>);
 };
 
 }  // namespace corozk

@@ -344,7 +344,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Body>
-    auto run_until(time_limit::time_point deadline, Body body) {
+    auto run_until(time_point deadline, Body body) {
         return run_for(deadline, std::move(body));
     }
 };

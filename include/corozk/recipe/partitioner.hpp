@@ -152,7 +152,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto join_until(std::string name, time_limit::time_point deadline, Token&& token = Token{}) {
+    auto join_until(std::string name, time_point deadline, Token&& token = Token{}) {
         return join_for(std::move(name), deadline, std::forward<Token>(token));
     }
 
@@ -181,7 +181,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto next_until(time_limit::time_point deadline, Token&& token = Token{}) {
+    auto next_until(time_point deadline, Token&& token = Token{}) {
         return next_for(deadline, std::forward<Token>(token));
     }
 
@@ -198,13 +198,25 @@ public:
      */
     template <class Token = default_token>
     auto leave(Token&& token = Token{}) {
-        return initiate<&start_leave>("partitioner.leave", std::forward<Token>(token));
+        return leave_for(time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto leave_for(time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_leave>("partitioner.leave", std::forward<Token>(token), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto leave_until(time_point deadline, Token&& token = Token{}) {
+        return leave_for(deadline, std::forward<Token>(token));
     }
 
 private:
     static void start_join(const impl_ptr&, std::string name, time_limit limit, handler_of<>);
     static void start_next(const impl_ptr&, time_limit limit, handler_of<partition_change>);
-    static void start_leave(const impl_ptr&, handler_of<>);
+    static void start_leave(const impl_ptr&, time_limit limit, handler_of<>);
 };
 
 }  // namespace corozk

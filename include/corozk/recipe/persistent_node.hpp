@@ -150,7 +150,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto keep_until(std::string data, time_limit::time_point deadline, Token&& token = Token{}) {
+    auto keep_until(std::string data, time_point deadline, Token&& token = Token{}) {
         return keep_for(std::move(data), deadline, std::forward<Token>(token));
     }
 
@@ -165,8 +165,20 @@ public:
      */
     template <class Token = default_token>
     auto set_data(std::string data, Token&& token = Token{}) {
+        return set_data_for(std::move(data), time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto set_data_for(std::string data, time_limit limit, Token&& token = Token{}) {
         return initiate<&start_set_data>(
-            "persistent_node.set_data", std::forward<Token>(token), std::move(data));
+            "persistent_node.set_data", std::forward<Token>(token), std::move(data), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto set_data_until(std::string data, time_point deadline, Token&& token = Token{}) {
+        return set_data_for(std::move(data), deadline, std::forward<Token>(token));
     }
 
     /**
@@ -183,7 +195,19 @@ public:
      */
     template <class Token = default_token>
     auto erase(Token&& token = Token{}) {
-        return initiate<&start_erase>("persistent_node.erase", std::forward<Token>(token));
+        return erase_for(time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto erase_for(time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_erase>("persistent_node.erase", std::forward<Token>(token), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto erase_until(time_point deadline, Token&& token = Token{}) {
+        return erase_for(deadline, std::forward<Token>(token));
     }
 
     /**
@@ -215,8 +239,8 @@ private:
                                   std::uint64_t revision,
                                   handler_of<persistent_node_status>);
     static void start_keep(const impl_ptr&, std::string data, time_limit limit, handler_of<>);
-    static void start_set_data(const impl_ptr&, std::string data, handler_of<>);
-    static void start_erase(const impl_ptr&, handler_of<>);
+    static void start_set_data(const impl_ptr&, std::string data, time_limit limit, handler_of<>);
+    static void start_erase(const impl_ptr&, time_limit limit, handler_of<>);
 };
 
 }  // namespace corozk

@@ -89,9 +89,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto acquire_until(std::int32_t priority,
-                       time_limit::time_point deadline,
-                       Token&& token = Token{}) {
+    auto acquire_until(std::int32_t priority, time_point deadline, Token&& token = Token{}) {
         return acquire_for(priority, deadline, std::forward<Token>(token));
     }
 
@@ -120,9 +118,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto acquire_read_until(std::int32_t priority,
-                            time_limit::time_point deadline,
-                            Token&& token = Token{}) {
+    auto acquire_read_until(std::int32_t priority, time_point deadline, Token&& token = Token{}) {
         return acquire_read_for(priority, deadline, std::forward<Token>(token));
     }
 

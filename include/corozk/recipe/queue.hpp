@@ -244,7 +244,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto take_until(time_limit::time_point deadline, Token&& token = Token{}) {
+    auto take_until(time_point deadline, Token&& token = Token{}) {
         return take_for(deadline, std::forward<Token>(token));
     }
 
@@ -290,7 +290,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto consume_until(time_limit::time_point deadline, Token&& token = Token{}) {
+    auto consume_until(time_point deadline, Token&& token = Token{}) {
         return consume_for(deadline, std::forward<Token>(token));
     }
 
@@ -386,10 +386,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto put_until(std::string data,
-                   Rank... rank,
-                   time_limit::time_point deadline,
-                   Token&& token = Token{}) {
+    auto put_until(std::string data, Rank... rank, time_point deadline, Token&& token = Token{}) {
         return put_for(std::move(data), rank..., deadline, std::forward<Token>(token));
     }
 
@@ -429,7 +426,7 @@ public:
     template <class Token = default_token>
     auto put_many_until(std::vector<std::string> data,
                         Rank... rank,
-                        time_limit::time_point deadline,
+                        time_point deadline,
                         Token&& token = Token{}) {
         return put_many_for(std::move(data), rank..., deadline, std::forward<Token>(token));
     }

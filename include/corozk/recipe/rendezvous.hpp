@@ -80,7 +80,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto publish_until(std::string data, time_limit::time_point deadline, Token&& token = Token{}) {
+    auto publish_until(std::string data, time_point deadline, Token&& token = Token{}) {
         return publish_for(std::move(data), deadline, std::forward<Token>(token));
     }
 
@@ -91,13 +91,24 @@ public:
      *
      * @errors `errc::not_a_member`: nothing is published. `errc::closed`. The server's reason for
      * rejecting the data: the previous data is kept. `boost::asio::error::operation_aborted`:
-     * `withdraw` was called meanwhile. Retries across outages and session loss; bound it with Asio
-     * cancellation.
+     * `withdraw` was called meanwhile. Retries across outages and session loss.
      */
     template <class Token = default_token>
     auto update(std::string data, Token&& token = Token{}) {
+        return update_for(std::move(data), time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto update_for(std::string data, time_limit limit, Token&& token = Token{}) {
         return initiate<&start_update>(
-            "rendezvous.update", std::forward<Token>(token), std::move(data));
+            "rendezvous.update", std::forward<Token>(token), std::move(data), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto update_until(std::string data, time_point deadline, Token&& token = Token{}) {
+        return update_for(std::move(data), deadline, std::forward<Token>(token));
     }
 
     /**
@@ -106,12 +117,23 @@ public:
      *
      * @completes `void(error_code)`, after the node was deleted or its session has ended.
      *
-     * @errors `errc::not_a_member`: nothing is published. `errc::closed`. Retries across outages;
-     * bound it with Asio cancellation.
+     * @errors `errc::not_a_member`: nothing is published. `errc::closed`. Retries across outages.
      */
     template <class Token = default_token>
     auto withdraw(Token&& token = Token{}) {
-        return initiate<&start_withdraw>("rendezvous.withdraw", std::forward<Token>(token));
+        return withdraw_for(time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto withdraw_for(time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_withdraw>("rendezvous.withdraw", std::forward<Token>(token), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto withdraw_until(time_point deadline, Token&& token = Token{}) {
+        return withdraw_for(deadline, std::forward<Token>(token));
     }
 
     /**
@@ -134,7 +156,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto await_until(time_limit::time_point deadline, Token&& token = Token{}) {
+    auto await_until(time_point deadline, Token&& token = Token{}) {
         return await_for(deadline, std::forward<Token>(token));
     }
 
@@ -154,8 +176,8 @@ public:
 
 private:
     static void start_publish(const impl_ptr&, std::string data, time_limit limit, handler_of<>);
-    static void start_update(const impl_ptr&, std::string data, handler_of<>);
-    static void start_withdraw(const impl_ptr&, handler_of<>);
+    static void start_update(const impl_ptr&, std::string data, time_limit limit, handler_of<>);
+    static void start_withdraw(const impl_ptr&, time_limit limit, handler_of<>);
     static void start_await(const impl_ptr&, time_limit limit, handler_of<rendezvous_point>);
     static void start_next(const impl_ptr&, handler_of<rendezvous_point>);
 };

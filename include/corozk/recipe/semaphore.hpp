@@ -93,15 +93,13 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto acquire_until(std::int32_t permits,
-                       time_limit::time_point deadline,
-                       Token&& token = Token{}) {
+    auto acquire_until(std::int32_t permits, time_point deadline, Token&& token = Token{}) {
         return acquire_for(permits, deadline, std::forward<Token>(token));
     }
 
     /** @brief Same as `acquire_until(1, deadline)`. */
     template <class Token = default_token>
-    auto acquire_until(time_limit::time_point deadline, Token&& token = Token{}) {
+    auto acquire_until(time_point deadline, Token&& token = Token{}) {
         return acquire_until(1, deadline, std::forward<Token>(token));
     }
 

@@ -76,7 +76,7 @@ public:
      *
      * @completes `void(error_code)`, after its node was created.
      *
-     * @errors Retries across outages and session loss; use the form with a time limit.
+     * @errors Retries across outages and session loss.
      * - `errc::busy`: this object has registered, or is unregistering, a dynamic instance with the
      *   same name and id.
      * - `errc::already_exists`: the id is that of a dynamic instance, if this one is static or
@@ -111,7 +111,7 @@ public:
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto register_instance_until(service_instance instance,
-                                 time_limit::time_point deadline,
+                                 time_point deadline,
                                  Token&& token = Token{}) {
         return register_instance_for(std::move(instance), deadline, std::forward<Token>(token));
     }
@@ -123,19 +123,31 @@ public:
      * @completes `void(error_code)`, after it was written.
      *
      * @errors `errc::not_a_member` (a dynamic instance that this object has not registered),
-     * `zk_errc::no_node` (another one that does not exist),
-     * `boost::asio::error::operation_aborted` (a dynamic instance was unregistered meanwhile),
-     * `zk_errc::not_read_only` (a static or permanent one), `errc::bad_option`, `errc::bad_path`,
-     * `errc::too_large`, `zk_errc::no_auth`, `errc::closed`. Retries across outages and session
-     * loss; bound it with Asio cancellation.
+     * `zk_errc::no_node` (another one that does not exist), `boost::asio::error::operation_aborted`
+     * (a dynamic instance was unregistered meanwhile), `zk_errc::not_read_only` (a static or
+     * permanent one), `errc::bad_option`, `errc::bad_path`, `errc::too_large`, `zk_errc::no_auth`,
+     * `errc::closed`. Retries across outages and session loss.
      */
     template <class Token = default_token>
     auto update(service_instance instance, Token&& token = Token{}) {
+        return update_for(std::move(instance), time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto update_for(service_instance instance, time_limit limit, Token&& token = Token{}) {
         std::string about = instance.name;
         return initiate_about<&start_update>("service_discovery.update",
                                              std::move(about),
                                              std::forward<Token>(token),
-                                             std::move(instance));
+                                             std::move(instance),
+                                             limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto update_until(service_instance instance, time_point deadline, Token&& token = Token{}) {
+        return update_for(std::move(instance), deadline, std::forward<Token>(token));
     }
 
     /**
@@ -149,20 +161,41 @@ public:
      *
      * @errors `zk_errc::no_node` (not registered), `errc::bad_path`, `zk_errc::no_auth`,
      * `zk_errc::not_read_only` (not a dynamic one of this object), `errc::closed`. Retries across
-     * outages and session loss; bound it with Asio cancellation.
+     * outages and session loss.
      */
     template <class Token = default_token>
     auto unregister(std::string service, std::string id, Token&& token = Token{}) {
+        return unregister_for(
+            std::move(service), std::move(id), time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto unregister_for(std::string service,
+                        std::string id,
+                        time_limit limit,
+                        Token&& token = Token{}) {
         return initiate_about<&start_unregister>("service_discovery.unregister",
                                                  service,
                                                  std::forward<Token>(token),
                                                  std::move(service),
-                                                 std::move(id));
+                                                 std::move(id),
+                                                 limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto unregister_until(std::string service,
+                          std::string id,
+                          time_point deadline,
+                          Token&& token = Token{}) {
+        return unregister_for(
+            std::move(service), std::move(id), deadline, std::forward<Token>(token));
     }
 
     /**
-     * @brief Same as above. If its `node` is set (it was found), that node is deleted, whatever
-     *        its id is.
+     * @brief As `unregister` above. If its `node` is set (it was found), that node is deleted,
+     *        whatever its id is.
      */
     template <class Token = default_token>
     auto unregister(const service_instance& instance, Token&& token = Token{}) {
@@ -179,12 +212,27 @@ public:
      * @completes `void(error_code, std::vector<service_instance>)`
      *
      * @errors `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`. Retries across outages and
-     * session loss; bound it with Asio cancellation.
+     * session loss.
      */
     template <class Token = default_token>
     auto resolve(std::string service, Token&& token = Token{}) {
-        return initiate_about<&start_resolve>(
-            "service_discovery.resolve", service, std::forward<Token>(token), std::move(service));
+        return resolve_for(std::move(service), time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto resolve_for(std::string service, time_limit limit, Token&& token = Token{}) {
+        return initiate_about<&start_resolve>("service_discovery.resolve",
+                                              service,
+                                              std::forward<Token>(token),
+                                              std::move(service),
+                                              limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto resolve_until(std::string service, time_point deadline, Token&& token = Token{}) {
+        return resolve_for(std::move(service), deadline, std::forward<Token>(token));
     }
 
     /**
@@ -194,22 +242,36 @@ public:
      * @completes `void(error_code, std::vector<std::string>)`
      *
      * @errors `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`. Retries across outages and
-     * session loss; bound it with Asio cancellation.
+     * session loss.
      */
     template <class Token = default_token>
     auto list_names(Token&& token = Token{}) {
-        return initiate<&start_list_names>("service_discovery.list_names",
-                                           std::forward<Token>(token));
+        return list_names_for(time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto list_names_for(time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_list_names>(
+            "service_discovery.list_names", std::forward<Token>(token), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto list_names_until(time_point deadline, Token&& token = Token{}) {
+        return list_names_for(deadline, std::forward<Token>(token));
     }
 
 private:
     static void start_register(const impl_ptr&, service_instance, time_limit, handler_of<>);
-    static void start_update(const impl_ptr&, service_instance, handler_of<>);
-    static void start_unregister(const impl_ptr&, std::string, std::string, handler_of<>);
+    static void start_update(const impl_ptr&, service_instance, time_limit, handler_of<>);
+    static void start_unregister(
+        const impl_ptr&, std::string, std::string, time_limit, handler_of<>);
     static void start_resolve(const impl_ptr&,
                               std::string,
+                              time_limit,
                               handler_of<std::vector<service_instance>>);
-    static void start_list_names(const impl_ptr&, handler_of<std::vector<std::string>>);
+    static void start_list_names(const impl_ptr&, time_limit, handler_of<std::vector<std::string>>);
 };
 
 /**

@@ -91,7 +91,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto choose_until(time_limit::time_point deadline, Token&& token = Token{}) {
+    auto choose_until(time_point deadline, Token&& token = Token{}) {
         return choose_for(deadline, std::forward<Token>(token));
     }
 
@@ -135,7 +135,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto get_endpoints_until(time_limit::time_point deadline, Token&& token = Token{}) {
+    auto get_endpoints_until(time_point deadline, Token&& token = Token{}) {
         return get_endpoints_for(deadline, std::forward<Token>(token));
     }
 

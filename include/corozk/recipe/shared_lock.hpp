@@ -65,7 +65,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto acquire_read_until(time_limit::time_point deadline, Token&& token = Token{}) {
+    auto acquire_read_until(time_point deadline, Token&& token = Token{}) {
         return acquire_read_for(deadline, std::forward<Token>(token));
     }
 
@@ -91,7 +91,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto acquire_write_until(time_limit::time_point deadline, Token&& token = Token{}) {
+    auto acquire_write_until(time_point deadline, Token&& token = Token{}) {
         return acquire_write_for(deadline, std::forward<Token>(token));
     }
 
@@ -191,9 +191,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto upgrade_until(const ownership& held,
-                       time_limit::time_point deadline,
-                       Token&& token = Token{}) {
+    auto upgrade_until(const ownership& held, time_point deadline, Token&& token = Token{}) {
         return upgrade_for(held, deadline, std::forward<Token>(token));
     }
 

@@ -66,7 +66,7 @@ public:
      *
      * @completes `void(error_code)`
      *
-     * @errors Retries across outages and session loss; bound it with Asio cancellation.
+     * @errors Retries across outages and session loss.
      * - `errc::already_exists`: there is a transaction at this path.
      * - `errc::bad_option`: no sites, duplicate sites, or an invalid node name.
      * - `errc::too_large`: payload and names, or a decision for that many sites, exceed the size of
@@ -75,10 +75,33 @@ public:
      */
     template <class Token = default_token>
     auto begin(std::vector<std::string> sites, std::string payload, Token&& token = Token{}) {
+        return begin_for(std::move(sites),
+                         std::move(payload),
+                         time_limit::for_ever(),
+                         std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto begin_for(std::vector<std::string> sites,
+                   std::string payload,
+                   time_limit limit,
+                   Token&& token = Token{}) {
         return initiate<&start_begin>("commit_coordinator.begin",
                                       std::forward<Token>(token),
                                       std::move(sites),
-                                      std::move(payload));
+                                      std::move(payload),
+                                      limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto begin_until(std::vector<std::string> sites,
+                     std::string payload,
+                     time_point deadline,
+                     Token&& token = Token{}) {
+        return begin_for(
+            std::move(sites), std::move(payload), deadline, std::forward<Token>(token));
     }
 
     /**
@@ -87,11 +110,24 @@ public:
      * @completes `void(error_code, commit_transaction)`
      *
      * @errors `zk_errc::no_node`, `errc::foreign_data`, `errc::closed`. Retries across outages and
-     * session loss; bound it with Asio cancellation.
+     * session loss.
      */
     template <class Token = default_token>
     auto resume(Token&& token = Token{}) {
-        return initiate<&start_resume>("commit_coordinator.resume", std::forward<Token>(token));
+        return resume_for(time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto resume_for(time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_resume>(
+            "commit_coordinator.resume", std::forward<Token>(token), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto resume_until(time_point deadline, Token&& token = Token{}) {
+        return resume_for(deadline, std::forward<Token>(token));
     }
 
     /**
@@ -124,7 +160,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto decide_until(time_limit::time_point deadline, Token&& token = Token{}) {
+    auto decide_until(time_point deadline, Token&& token = Token{}) {
         return decide_for(deadline, std::forward<Token>(token));
     }
 
@@ -135,12 +171,24 @@ public:
      * commit.
      *
      * @errors `zk_errc::no_node`, `errc::foreign_data`, `errc::too_large` (the reason),
-     * `errc::closed`. Retries across outages and session loss; bound it with Asio cancellation.
+     * `errc::closed`. Retries across outages and session loss.
      */
     template <class Token = default_token>
     auto abort(std::string reason, Token&& token = Token{}) {
+        return abort_for(std::move(reason), time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto abort_for(std::string reason, time_limit limit, Token&& token = Token{}) {
         return initiate<&start_abort>(
-            "commit_coordinator.abort", std::forward<Token>(token), std::move(reason));
+            "commit_coordinator.abort", std::forward<Token>(token), std::move(reason), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto abort_until(std::string reason, time_point deadline, Token&& token = Token{}) {
+        return abort_for(std::move(reason), deadline, std::forward<Token>(token));
     }
 
     /**
@@ -152,7 +200,7 @@ public:
      *
      * @completes `void(error_code)`, without an error if it did not exist.
      *
-     * @errors Retries across outages and session loss; bound it with Asio cancellation.
+     * @errors Retries across outages and session loss.
      * - `errc::in_doubt`: not decided yet.
      * - `errc::busy`: some sites have not finished.
      * - `zk_errc::not_empty`: other clients keep creating nodes below it.
@@ -162,22 +210,38 @@ public:
      */
     template <class Token = default_token>
     auto clean_up(bool force, Token&& token = Token{}) {
-        return initiate<&start_clean_up>(
-            "commit_coordinator.clean_up", std::forward<Token>(token), force);
+        return clean_up_for(force, time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief Same as above, only if all sites have called `finish`. */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto clean_up_for(bool force, time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_clean_up>(
+            "commit_coordinator.clean_up", std::forward<Token>(token), force, limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto clean_up_until(bool force, time_point deadline, Token&& token = Token{}) {
+        return clean_up_for(force, deadline, std::forward<Token>(token));
+    }
+
+    /** @brief Same as `clean_up(false)`: only if all sites have called `finish`. */
     template <detail::token_not<bool> Token = default_token>
     auto clean_up(Token&& token = Token{}) {
         return clean_up(false, std::forward<Token>(token));
     }
 
 private:
-    static void start_begin(const impl_ptr&, std::vector<std::string>, std::string, handler_of<>);
-    static void start_resume(const impl_ptr&, handler_of<commit_transaction>);
+    static void start_begin(
+        const impl_ptr&, std::vector<std::string>, std::string, time_limit, handler_of<>);
+    static void start_resume(const impl_ptr&, time_limit limit, handler_of<commit_transaction>);
     static void start_decide(const impl_ptr&, time_limit limit, handler_of<commit_outcome>);
-    static void start_abort(const impl_ptr&, std::string reason, handler_of<commit_outcome>);
-    static void start_clean_up(const impl_ptr&, bool force, handler_of<>);
+    static void start_abort(const impl_ptr&,
+                            std::string reason,
+                            time_limit limit,
+                            handler_of<commit_outcome>);
+    static void start_clean_up(const impl_ptr&, bool force, time_limit limit, handler_of<>);
 };
 
 /**
@@ -231,7 +295,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto join_until(time_limit::time_point deadline, Token&& token = Token{}) {
+    auto join_until(time_point deadline, Token&& token = Token{}) {
         return join_for(deadline, std::forward<Token>(token));
     }
 
@@ -271,7 +335,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto vote_until(commit_vote wish, time_limit::time_point deadline, Token&& token = Token{}) {
+    auto vote_until(commit_vote wish, time_point deadline, Token&& token = Token{}) {
         return vote_for(wish, deadline, std::forward<Token>(token));
     }
 
@@ -281,7 +345,7 @@ public:
      * @completes `void(error_code, commit_outcome)`
      *
      * @errors `zk_errc::no_node` (the transaction was cleaned up), `errc::foreign_data`,
-     * `errc::closed`. Retries across outages and session loss; use the form with a time limit.
+     * `errc::closed`. Retries across outages and session loss.
      */
     template <class Token = default_token>
     auto wait_outcome(Token&& token = Token{}) {
@@ -297,7 +361,7 @@ public:
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto wait_outcome_until(time_limit::time_point deadline, Token&& token = Token{}) {
+    auto wait_outcome_until(time_point deadline, Token&& token = Token{}) {
         return wait_outcome_for(deadline, std::forward<Token>(token));
     }
 
@@ -307,18 +371,30 @@ public:
      * @completes `void(error_code)`
      *
      * @errors `errc::in_doubt` (the decision is not known), `zk_errc::no_node` (cleaned up),
-     * `errc::closed`. Retries across outages and session loss; bound it with Asio cancellation.
+     * `errc::closed`. Retries across outages and session loss.
      */
     template <class Token = default_token>
     auto finish(Token&& token = Token{}) {
-        return initiate<&start_finish>("commit_site.finish", std::forward<Token>(token));
+        return finish_for(time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto finish_for(time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_finish>("commit_site.finish", std::forward<Token>(token), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto finish_until(time_point deadline, Token&& token = Token{}) {
+        return finish_for(deadline, std::forward<Token>(token));
     }
 
 private:
     static void start_join(const impl_ptr&, time_limit limit, handler_of<commit_transaction>);
     static void start_vote(const impl_ptr&, commit_vote, time_limit, handler_of<commit_outcome>);
     static void start_wait_outcome(const impl_ptr&, time_limit limit, handler_of<commit_outcome>);
-    static void start_finish(const impl_ptr&, handler_of<>);
+    static void start_finish(const impl_ptr&, time_limit limit, handler_of<>);
 };
 
 }  // namespace corozk

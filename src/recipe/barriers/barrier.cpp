@@ -91,10 +91,10 @@ task<error_code> replace_node(barrier_impl& self, std::string guid, std::int32_t
     co_return co_await multi;
 }
 
-task<> set_driver(std::shared_ptr<barrier_impl> self, handler_of<bool> handler) {
+task<> set_driver(std::shared_ptr<barrier_impl> self, handler_of<bool> handler, time_limit limit) {
     port& p = self->get_port();
     signal wake(p);
-    waiting_call<bool> call(*self, std::move(handler), wake);
+    waiting_call<bool> call(*self, std::move(handler), wake, limit);
     const bool bound = self->options.bound_to_session;
     const std::string guid = self->setter + p.new_guid().substr(self->setter.size());
     retry attempts(p);
@@ -140,16 +140,16 @@ task<error_code> remove_once(barrier_impl& self, const interest& call, bool& rem
 barrier::barrier(const client& c, std::string path, barrier_options options)
     : recipe_object(c.implementation(), std::move(path), std::move(options)) {}
 
-void barrier::start_set(const impl_ptr& impl, handler_of<bool> handler) {
-    detail::run_at_path(impl, std::move(handler), &detail::set_driver);
+void barrier::start_set(const impl_ptr& impl, time_limit limit, handler_of<bool> handler) {
+    detail::run_at_path(impl, std::move(handler), &detail::set_driver, limit);
 }
 
-void barrier::start_remove(const impl_ptr& impl, handler_of<bool> handler) {
-    detail::serve_at_path(impl, std::move(handler), &detail::remove_once);
+void barrier::start_remove(const impl_ptr& impl, time_limit limit, handler_of<bool> handler) {
+    detail::serve_at_path(impl, std::move(handler), limit, &detail::remove_once);
 }
 
-void barrier::start_check(const impl_ptr& impl, handler_of<bool> handler) {
-    detail::serve_at_path(impl, std::move(handler), &detail::look_once);
+void barrier::start_check(const impl_ptr& impl, time_limit limit, handler_of<bool> handler) {
+    detail::serve_at_path(impl, std::move(handler), limit, &detail::look_once);
 }
 
 void barrier::start_wait(const impl_ptr& impl, time_limit limit, handler_of<> handler) {

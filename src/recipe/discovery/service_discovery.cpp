@@ -174,12 +174,12 @@ void service_discovery::start_register(const impl_ptr& impl,
         // Its node would displace the one that is kept, or be deleted instead of it.
         if (impl->kept.find(*path) || impl->kept.releasing(*path))
             return detail::refuse(impl, std::move(handler), errc::busy);
-        p.spawn(detail::serve_for(impl,
-                                  std::move(handler),
-                                  limit,
-                                  &detail::register_static,
-                                  std::move(*path),
-                                  std::move(data)));
+        p.spawn(detail::serve(impl,
+                              std::move(handler),
+                              limit,
+                              &detail::register_static,
+                              std::move(*path),
+                              std::move(data)));
         return;
     }
     detail::kept_node_kind kind{.waits_for_any = true};
@@ -192,6 +192,7 @@ void service_discovery::start_register(const impl_ptr& impl,
 
 void service_discovery::start_update(const impl_ptr& impl,
                                      service_instance instance,
+                                     time_limit limit,
                                      handler_of<> handler) {
     auto path =
         detail::path_of(impl, instance, instance.node.empty() ? instance.id : instance.node);
@@ -205,18 +206,23 @@ void service_discovery::start_update(const impl_ptr& impl,
                        std::move(handler),
                        impl->reject(errc::bad_option, "it was registered with another type"));
     } else if (ours) {
-        ours->change(std::move(data), std::move(handler));
+        ours->change(std::move(data), std::move(handler), limit);
     } else if (dynamic) {
         detail::refuse(impl, std::move(handler), errc::not_a_member);
     } else {
-        impl->get_port().spawn(detail::serve(
-            impl, std::move(handler), &detail::update_static, std::move(*path), std::move(data)));
+        impl->get_port().spawn(detail::serve(impl,
+                                             std::move(handler),
+                                             limit,
+                                             &detail::update_static,
+                                             std::move(*path),
+                                             std::move(data)));
     }
 }
 
 void service_discovery::start_unregister(const impl_ptr& impl,
                                          std::string service,
                                          std::string id,
+                                         time_limit limit,
                                          handler_of<> handler) {
     std::optional<std::string> path;
     if (impl)
@@ -224,26 +230,32 @@ void service_discovery::start_unregister(const impl_ptr& impl,
     if (!detail::discovery_usable(impl, path, handler))
         return;
     if (detail::kept_node* ours = impl->kept.find(*path))
-        return ours->release(std::move(handler));
+        return ours->release(std::move(handler), limit);
     impl->get_port().spawn(
-        detail::serve(impl, std::move(handler), &detail::erase_present, std::move(*path)));
+        detail::serve(impl, std::move(handler), limit, &detail::erase_present, std::move(*path)));
 }
 
 void service_discovery::start_resolve(const impl_ptr& impl,
                                       std::string service,
+                                      time_limit limit,
                                       handler_of<std::vector<service_instance>> handler) {
     std::optional<std::string> path;
     if (impl)
         path = detail::service_path(impl->path(), service);
     if (!detail::discovery_usable(impl, path, handler))
         return;
-    impl->get_port().spawn(detail::serve(
-        impl, std::move(handler), &detail::resolve_service, std::move(service), std::move(*path)));
+    impl->get_port().spawn(detail::serve(impl,
+                                         std::move(handler),
+                                         limit,
+                                         &detail::resolve_service,
+                                         std::move(service),
+                                         std::move(*path)));
 }
 
 void service_discovery::start_list_names(const impl_ptr& impl,
+                                         time_limit limit,
                                          handler_of<std::vector<std::string>> handler) {
-    detail::serve_at_path(impl, std::move(handler), &detail::list_services);
+    detail::serve_at_path(impl, std::move(handler), limit, &detail::list_services);
 }
 
 }  // namespace corozk

@@ -226,29 +226,33 @@ void membership::start_join(const impl_ptr& impl,
     impl->own->keep(std::move(data), impl->options.wait_for_predecessor, std::move(handler), limit);
 }
 
-void membership::start_set_data(const impl_ptr& impl, std::string data, handler_of<> handler) {
+void membership::start_set_data(const impl_ptr& impl,
+                                std::string data,
+                                time_limit limit,
+                                handler_of<> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
     if (impl->own) {
-        impl->own->change(std::move(data), std::move(handler));
+        impl->own->change(std::move(data), std::move(handler), limit);
     } else {
         detail::refuse(impl, std::move(handler), errc::not_a_member);
     }
 }
 
-void membership::start_leave(const impl_ptr& impl, handler_of<> handler) {
+void membership::start_leave(const impl_ptr& impl, time_limit limit, handler_of<> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
     if (impl->own) {
-        impl->own->release(std::move(handler));
+        impl->own->release(std::move(handler), limit);
     } else {
         detail::refuse(impl, std::move(handler), errc::not_a_member);
     }
 }
 
 void membership::start_list_members(const impl_ptr& impl,
+                                    time_limit limit,
                                     handler_of<std::vector<member_info>> handler) {
-    detail::serve_at_path(impl, std::move(handler), &detail::list_members);
+    detail::serve_at_path(impl, std::move(handler), limit, &detail::list_members);
 }
 
 void membership::start_next_change(const impl_ptr& impl, handler_of<membership_change> handler) {

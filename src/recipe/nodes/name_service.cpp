@@ -165,12 +165,12 @@ void name_service::start_register(const impl_ptr& impl,
             return detail::refuse(impl, std::move(handler), errc::already_exists);
         if (impl->kept.releasing(path))
             return detail::refuse(impl, std::move(handler), errc::busy);
-        return p.spawn(detail::serve_for(impl,
-                                         std::move(handler),
-                                         limit,
-                                         &detail::register_persistent,
-                                         std::move(path),
-                                         std::move(value)));
+        return p.spawn(detail::serve(impl,
+                                     std::move(handler),
+                                     limit,
+                                     &detail::register_persistent,
+                                     std::move(path),
+                                     std::move(value)));
     }
     if (ours) {
         if (impl->options.replace || ours->data() == value) {
@@ -184,37 +184,46 @@ void name_service::start_register(const impl_ptr& impl,
         .keep(std::move(value), impl->options.replace, std::move(handler), limit);
 }
 
-void name_service::start_unregister(const impl_ptr& impl, std::string name, handler_of<> handler) {
+void name_service::start_unregister(const impl_ptr& impl,
+                                    std::string name,
+                                    time_limit limit,
+                                    handler_of<> handler) {
     std::string path;
     if (!detail::can_start(impl, name, path, handler))
         return;
     if (detail::kept_node* ours = impl->kept.find(path))
-        return ours->release(std::move(handler));
+        return ours->release(std::move(handler), limit);
     impl->get_port().spawn(
-        detail::serve(impl, std::move(handler), &detail::erase_present, std::move(path)));
+        detail::serve(impl, std::move(handler), limit, &detail::erase_present, std::move(path)));
 }
 
 void name_service::start_resolve(const impl_ptr& impl,
                                  std::string name,
-                                 std::optional<time_limit> wait,
+                                 time_limit limit,
+                                 bool wait,
                                  handler_of<name_entry> handler) {
     std::string path;
     if (!detail::can_start(impl, name, path, handler))
         return;
     detail::port& p = impl->get_port();
     if (!wait) {
-        p.spawn(detail::serve(
-            impl, std::move(handler), &detail::resolve_once, std::move(name), std::move(path)));
+        p.spawn(detail::serve(impl,
+                              std::move(handler),
+                              limit,
+                              &detail::resolve_once,
+                              std::move(name),
+                              std::move(path)));
     } else {
         auto describe = [name](const detail::node_view& view) {
             return detail::describe_name(name, view);
         };
-        p.spawn(detail::await_node(impl, std::move(handler), std::move(path), *wait, describe));
+        p.spawn(detail::await_node(impl, std::move(handler), std::move(path), limit, describe));
     }
 }
 
 void name_service::start_list(const impl_ptr& impl,
                               std::string parent,
+                              time_limit limit,
                               handler_of<std::vector<name_entry>> handler) {
     if (!detail::usable(impl, handler))
         return;
@@ -223,7 +232,7 @@ void name_service::start_list(const impl_ptr& impl,
         return detail::refuse(impl, std::move(handler), errc::bad_path);
     }
     impl->get_port().spawn(
-        detail::serve(impl, std::move(handler), &detail::list_once, std::move(*path)));
+        detail::serve(impl, std::move(handler), limit, &detail::list_once, std::move(*path)));
 }
 
 }  // namespace corozk

@@ -106,14 +106,17 @@ void persistent_node::start_keep(const impl_ptr& impl,
     impl->own->keep(std::move(data), impl->wait_for_predecessor, std::move(handler), limit);
 }
 
-void persistent_node::start_set_data(const impl_ptr& impl, std::string data, handler_of<> handler) {
+void persistent_node::start_set_data(const impl_ptr& impl,
+                                     std::string data,
+                                     time_limit limit,
+                                     handler_of<> handler) {
     if (detail::usable_at_path(impl, handler))
-        impl->own->change(std::move(data), std::move(handler));
+        impl->own->change(std::move(data), std::move(handler), limit);
 }
 
-void persistent_node::start_erase(const impl_ptr& impl, handler_of<> handler) {
+void persistent_node::start_erase(const impl_ptr& impl, time_limit limit, handler_of<> handler) {
     if (detail::usable_at_path(impl, handler))
-        impl->own->release(std::move(handler));
+        impl->own->release(std::move(handler), limit);
 }
 
 }  // namespace corozk

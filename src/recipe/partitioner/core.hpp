@@ -33,7 +33,7 @@ public:
 
     void join(std::string name, time_limit limit, handler_of<> handler);
     void next(time_limit limit, handler_of<partition_change> handler);
-    void leave(handler_of<> handler);
+    void leave(time_limit limit, handler_of<> handler);
 
     std::string name() const { return participation_.name_asked_for(); }
     bool joined() const noexcept { return participation_.present(); }

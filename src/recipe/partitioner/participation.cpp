@@ -61,10 +61,10 @@ void participation::note_joining() {
         join_call_->complete(ec);
 }
 
-void participation::leave(handler_type handler) {
+void participation::leave(handler_type handler, time_limit limit) {
     if (std::exchange(next_name_, std::nullopt))
         join_call_->fail(boost::asio::error::operation_aborted);
-    leave_calls_.add(owner_, std::move(handler), wake_);
+    leave_calls_.add(owner_, std::move(handler), wake_, limit);
     withdraw();
 }
 

@@ -28,7 +28,7 @@ public:
 
     /// Whether there is something to leave.
     bool asked() const noexcept { return wanted() || next_name_; }
-    void leave(handler_type handler);
+    void leave(handler_type handler, time_limit limit);
 
     /// It cannot remain a member.
     void give_up(error_code reason);

@@ -79,10 +79,10 @@ void partitioner_impl::next(time_limit limit, handler_of<partition_change> handl
         report_news();
 }
 
-void partitioner_impl::leave(handler_of<> handler) {
+void partitioner_impl::leave(time_limit limit, handler_of<> handler) {
     if (!participation_.asked())
         return refuse(shared_from_this(), std::move(handler), errc::not_a_member);
-    participation_.leave(std::move(handler));
+    participation_.leave(std::move(handler), limit);
 }
 
 task<> partitioner_impl::run(std::shared_ptr<partitioner_impl> self) {
@@ -191,9 +191,9 @@ void partitioner::start_next(const impl_ptr& impl,
         impl->next(limit, std::move(handler));
 }
 
-void partitioner::start_leave(const impl_ptr& impl, handler_of<> handler) {
+void partitioner::start_leave(const impl_ptr& impl, time_limit limit, handler_of<> handler) {
     if (detail::usable_at_path(impl, handler))
-        impl->leave(std::move(handler));
+        impl->leave(limit, std::move(handler));
 }
 
 }  // namespace corozk

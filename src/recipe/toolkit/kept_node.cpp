@@ -117,7 +117,7 @@ bool kept_node::keeping() const noexcept {
     });
 }
 
-void kept_node::release(handler h) {
+void kept_node::release(handler h, time_limit limit) {
     if (!wish_.wanted && !running_)
         return refuse(this, std::move(h), errc::not_a_member);
     wish_.wanted = false;
@@ -127,7 +127,7 @@ void kept_node::release(handler h) {
             c.ask.fail(boost::asio::error::operation_aborted);
     }
     hold_.lose(error_code());
-    calls_.emplace_back(*this, purpose::release, wish_.revision, std::move(h));
+    calls_.emplace_back(*this, purpose::release, wish_.revision, std::move(h), limit);
     start();
 }
 

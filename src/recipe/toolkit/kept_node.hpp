@@ -68,7 +68,7 @@ public:
 
     /// Deletes it and completes when it was deleted, at the latest with its session. Ends the calls
     /// that are pending with `operation_aborted`. What it waits for to be gone stays.
-    void release(handler h);
+    void release(handler h, time_limit limit = time_limit::for_ever());
 
     /// The owner is destroyed: ends pending calls and deletes the node in the background.
     void abandon();

@@ -172,11 +172,11 @@ private:
 /// fails permanently. The arguments are the same objects in all attempts. Those that change something
 /// get the call behind the core, and send nothing that nobody waits for (`request::only_for`).
 template <class Core, class... Values, class Attempt, class... Arguments>
-task<> serve_for(std::shared_ptr<Core> core,
-                 handler_of<Values...> handler,
-                 time_limit limit,
-                 Attempt attempt,
-                 Arguments... arguments) {
+task<> serve(std::shared_ptr<Core> core,
+             handler_of<Values...> handler,
+             time_limit limit,
+             Attempt attempt,
+             Arguments... arguments) {
     port& p = core->get_port();
     signal wake(p);
     waiting_call<Values...> call(*core, std::move(handler), wake, limit);
@@ -199,27 +199,16 @@ task<> serve_for(std::shared_ptr<Core> core,
     }
 }
 
-/// Same as above, without a time limit.
-template <class Core, class... Values, class Attempt, class... Arguments>
-task<> serve(std::shared_ptr<Core> core,
-             handler_of<Values...> handler,
-             Attempt attempt,
-             Arguments... arguments) {
-    return serve_for(std::move(core),
-                     std::move(handler),
-                     time_limit::for_ever(),
-                     attempt,
-                     std::move(arguments)...);
-}
-
 /// Serves a call if the object can be used.
 template <class Core, class... Values, class Attempt, class... Arguments>
 void serve_at_path(const std::shared_ptr<Core>& core,
                    handler_of<Values...> handler,
+                   time_limit limit,
                    Attempt attempt,
                    Arguments... arguments) {
     if (usable_at_path(core, handler))
-        core->get_port().spawn(serve(core, std::move(handler), attempt, std::move(arguments)...));
+        core->get_port().spawn(
+            serve(core, std::move(handler), limit, attempt, std::move(arguments)...));
 }
 
 /// Removes a watch on a node that may exist for long, here and at the server, unless the arming

@@ -30,10 +30,13 @@ constexpr std::size_t per_site_overhead = 64;
 
 using coordinator_ptr = std::shared_ptr<commit_coordinator_impl>;
 
-task<> begin_driver(coordinator_ptr self, commit_header header, handler_of<> handler) {
+task<> begin_driver(coordinator_ptr self,
+                    commit_header header,
+                    handler_of<> handler,
+                    time_limit limit) {
     port& p = self->get_port();
     signal wake(p);
-    waiting_call<> call(*self, std::move(handler), wake);
+    waiting_call<> call(*self, std::move(handler), wake, limit);
     header.guid = p.new_guid();
     this_transaction mine = self->mine;
     mine.is(header);
@@ -194,6 +197,7 @@ commit_coordinator::commit_coordinator(const client& c, std::string path, commit
 void commit_coordinator::start_begin(const impl_ptr& impl,
                                      std::vector<std::string> sites,
                                      std::string payload,
+                                     time_limit limit,
                                      handler_of<> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
@@ -206,25 +210,27 @@ void commit_coordinator::start_begin(const impl_ptr& impl,
     header.guid.resize(32);
     header.sites = std::move(sites);
     header.payload = std::move(payload);
-    std::size_t limit = impl->get_port().max_request_size();
+    std::size_t most = impl->get_port().max_request_size();
     if (!detail::sites_are_good(header.sites)) {
         problem = impl->reject(
             errc::bad_option,
             "there must be at least one site, and their names must be distinct, valid node names");
-    } else if (decision > limit || detail::format_header(header).size() + 2 * impl->path().size() +
-                                           detail::decision_overhead >
-                                       limit) {
+    } else if (decision > most || detail::format_header(header).size() + 2 * impl->path().size() +
+                                          detail::decision_overhead >
+                                      most) {
         problem = errc::too_large;
     }
     if (problem) {
         return detail::refuse(impl, std::move(handler), problem);
     }
-    impl->get_port().spawn(detail::begin_driver(impl, std::move(header), std::move(handler)));
+    impl->get_port().spawn(
+        detail::begin_driver(impl, std::move(header), std::move(handler), limit));
 }
 
 void commit_coordinator::start_resume(const impl_ptr& impl,
+                                      time_limit limit,
                                       handler_of<commit_transaction> handler) {
-    detail::serve_at_path(impl, std::move(handler), &detail::resume_once);
+    detail::serve_at_path(impl, std::move(handler), limit, &detail::resume_once);
 }
 
 void commit_coordinator::start_decide(const impl_ptr& impl,
@@ -242,16 +248,21 @@ void commit_coordinator::start_decide(const impl_ptr& impl,
 
 void commit_coordinator::start_abort(const impl_ptr& impl,
                                      std::string reason,
+                                     time_limit limit,
                                      handler_of<commit_outcome> handler) {
-    detail::serve_at_path(impl, std::move(handler), &detail::abort_once, std::move(reason));
+    detail::serve_at_path(impl, std::move(handler), limit, &detail::abort_once, std::move(reason));
 }
 
-void commit_coordinator::start_clean_up(const impl_ptr& impl, bool force, handler_of<> handler) {
+void commit_coordinator::start_clean_up(const impl_ptr& impl,
+                                        bool force,
+                                        time_limit limit,
+                                        handler_of<> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
     constexpr int attempts = 3;
     impl->get_port().spawn(detail::serve(impl,
                                          std::move(handler),
+                                         limit,
                                          &detail::clean_up_despite_newcomers,
                                          impl->mine,
                                          force,

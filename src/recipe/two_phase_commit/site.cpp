@@ -377,10 +377,10 @@ void start_waiting(const site_ptr& self,
     }
 }
 
-task<> finish_driver(site_ptr self, handler_of<> handler) {
+task<> finish_driver(site_ptr self, handler_of<> handler, time_limit limit) {
     port& p = self->get_port();
     signal wake(p);
-    waiting_call<> call(*self, std::move(handler), wake);
+    waiting_call<> call(*self, std::move(handler), wake, limit);
     transaction steps = self->mine.steps();
     steps.create(done_node(self->path(), self->own.name), std::string(), self->mine.how());
     retry attempts(p);
@@ -447,13 +447,13 @@ void commit_site::start_wait_outcome(const impl_ptr& impl,
     detail::start_waiting(impl, std::nullopt, limit, std::move(handler));
 }
 
-void commit_site::start_finish(const impl_ptr& impl, handler_of<> handler) {
+void commit_site::start_finish(const impl_ptr& impl, time_limit limit, handler_of<> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
     if (!impl->outcome) {
         return detail::refuse(impl, std::move(handler), errc::in_doubt);
     }
-    impl->get_port().spawn(detail::finish_driver(impl, std::move(handler)));
+    impl->get_port().spawn(detail::finish_driver(impl, std::move(handler), limit));
 }
 
 }  // namespace corozk

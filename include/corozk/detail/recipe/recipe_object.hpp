@@ -2,6 +2,7 @@
 #pragma once
 
 #include <corozk/detail/initiate.hpp>
+#include <corozk/time_limit.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -23,6 +24,7 @@ template <class Impl>
 class recipe_object {
 public:
     using executor_type = boost::asio::any_io_executor;
+    using time_point = time_limit::time_point;  ///< The type of deadlines.
 
     executor_type get_executor() const noexcept { return executor_of(session_); }
 
