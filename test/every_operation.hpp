@@ -132,7 +132,7 @@ private:
         kept.next_status(kept.status(), answered("persistent_node.next_status"));
         auto& point = made<rendezvous>(objects_);
         point.publish("x", answered("rendezvous.publish"));
-        point.update("x", answered("rendezvous.update"));
+        point.set_data("x", answered("rendezvous.set_data"));
         point.withdraw(answered("rendezvous.withdraw"));
         point.await(answered("rendezvous.await"));
         point.next(answered("rendezvous.next"));

@@ -112,7 +112,7 @@ TEST_CASE("costs: rendezvous") {
                       [&] { m.begin([&]() -> awaitable<void> { co_await theirs.await(); }); });
         m.count("publish, and it is seen",
                 [&]() -> awaitable<void> { co_await mine.publish("address"); });
-        m.count("update", [&]() -> awaitable<void> { co_await mine.update("elsewhere"); });
+        m.count("set_data", [&]() -> awaitable<void> { co_await mine.set_data("elsewhere"); });
         m.count("withdraw", [&]() -> awaitable<void> { co_await mine.withdraw(); });
         m.count("publish again", [&]() -> awaitable<void> { co_await mine.publish("address"); });
     });

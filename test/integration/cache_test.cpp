@@ -630,7 +630,7 @@ awaitable<void> answers_with_own_changes(client& zk, std::string path) {
     co_await point.publish("here");
     rendezvous_point found = co_await point_too.await();
     CHECK(found.data == "here");
-    co_await point.update("there");
+    co_await point.set_data("there");
     found = co_await point_too.next();
     CHECK(found.data == "there");
 }

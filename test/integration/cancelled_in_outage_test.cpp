@@ -211,11 +211,11 @@ TEST_CASE("what is kept changes and ends after an outage, although the deadline 
             pending_result<> changes[3];
             if (until) {
                 group.set_data_until(value, until_soon(), changes[0].handler());
-                point.update_until(value, until_soon(), changes[1].handler());
+                point.set_data_until(value, until_soon(), changes[1].handler());
                 kept.set_data_until(value, until_soon(), changes[2].handler());
             } else {
                 group.set_data_for(value, 20ms, changes[0].handler());
-                point.update_for(value, 20ms, changes[1].handler());
+                point.set_data_for(value, 20ms, changes[1].handler());
                 kept.set_data_for(value, 20ms, changes[2].handler());
             }
             for (auto& change : changes)

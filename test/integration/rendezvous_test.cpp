@@ -29,7 +29,7 @@ TEST_CASE("rendezvous: in any order of start") {
         CHECK(early.value().session_id == other.session_id());
         rendezvous_point late = co_await worker.await();
         CHECK(late.data == "here:1");
-        co_await master.update("here:2");
+        co_await master.set_data("here:2");
         late = co_await worker.await();
         CHECK(late.data == "here:2");
         co_await master.withdraw();

@@ -116,7 +116,7 @@ awaitable<void> meetings(client& c, std::string folder) {
     co_await point.publish_for("host-1:5000", patience(2s));
     co_await point.await_for(patience(1s));
     co_await for_a_second(point.next());
-    co_await for_a_second(point.update("host-2:5000"));
+    co_await for_a_second(point.set_data("host-2:5000"));
     co_await point.withdraw();
 }
 

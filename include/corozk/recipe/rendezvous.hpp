@@ -38,7 +38,7 @@ struct rendezvous_options {
  * | operation | all types |
  * |---|---|
  * | `publish` | completes at once; the node is deleted in the background |
- * | `update` | completes at once; writes the data in the background |
+ * | `set_data` | completes at once; writes the data in the background |
  * | `withdraw` | completes at once; withdraws in the background |
  * | `await`, `next` | completes at once; the next call still reports the change |
  *
@@ -94,25 +94,25 @@ public:
      * `withdraw` was called meanwhile. Retries across outages and session loss.
      */
     template <class Token = default_token>
-    auto update(std::string data, Token&& token = Token{}) {
-        return update_for(std::move(data), time_limit::for_ever(), std::forward<Token>(token));
+    auto set_data(std::string data, Token&& token = Token{}) {
+        return set_data_for(std::move(data), time_limit::for_ever(), std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
-    auto update_for(std::string data, time_limit limit, Token&& token = Token{}) {
-        return initiate<&start_update>(
-            "rendezvous.update", std::forward<Token>(token), std::move(data), limit);
+    auto set_data_for(std::string data, time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_set_data>(
+            "rendezvous.set_data", std::forward<Token>(token), std::move(data), limit);
     }
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto update_until(std::string data, time_point deadline, Token&& token = Token{}) {
-        return update_for(std::move(data), deadline, std::forward<Token>(token));
+    auto set_data_until(std::string data, time_point deadline, Token&& token = Token{}) {
+        return set_data_for(std::move(data), deadline, std::forward<Token>(token));
     }
 
     /**
-     * @brief Deletes the node. A pending `publish` or `update` ends with
+     * @brief Deletes the node. A pending `publish` or `set_data` ends with
      *        `boost::asio::error::operation_aborted`.
      *
      * @completes `void(error_code)`, after the node was deleted or its session has ended.
@@ -176,7 +176,7 @@ public:
 
 private:
     static void start_publish(const impl_ptr&, std::string data, time_limit limit, handler_of<>);
-    static void start_update(const impl_ptr&, std::string data, time_limit limit, handler_of<>);
+    static void start_set_data(const impl_ptr&, std::string data, time_limit limit, handler_of<>);
     static void start_withdraw(const impl_ptr&, time_limit limit, handler_of<>);
     static void start_await(const impl_ptr&, time_limit limit, handler_of<rendezvous_point>);
     static void start_next(const impl_ptr&, handler_of<rendezvous_point>);

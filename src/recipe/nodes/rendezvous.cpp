@@ -49,10 +49,10 @@ void rendezvous::start_publish(const impl_ptr& impl,
     impl->own->keep(std::move(data), impl->options.wait_for_predecessor, std::move(handler), limit);
 }
 
-void rendezvous::start_update(const impl_ptr& impl,
-                              std::string data,
-                              time_limit limit,
-                              handler_of<> handler) {
+void rendezvous::start_set_data(const impl_ptr& impl,
+                                std::string data,
+                                time_limit limit,
+                                handler_of<> handler) {
     if (detail::usable_at_path(impl, handler))
         impl->own->change(std::move(data), std::move(handler), limit);
 }

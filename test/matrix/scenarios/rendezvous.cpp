@@ -72,7 +72,7 @@ awaitable<void> meet(stage& s) {
             p = co_await next.result();
         } while (p.present ? p.data != data : !data.empty());
     };
-    co_await master.update("2");
+    co_await master.set_data("2");
     co_await follow_until("2");
     co_await master.withdraw();
     co_await follow_until("");

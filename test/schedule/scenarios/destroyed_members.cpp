@@ -110,7 +110,7 @@ awaitable<void> use_rendezvous(actor& a, std::optional<rendezvous>& r) {
     if (!goes_on(a, r, published, "publish"))
         co_return;
     auto update_token = a.token();
-    auto [updated] = co_await r->update("2", update_token);
+    auto [updated] = co_await r->set_data("2", update_token);
     goes_on(a, r, updated, "update");
 }
 

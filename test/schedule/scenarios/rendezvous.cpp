@@ -17,7 +17,7 @@ awaitable<void> lead(actor& a) {
     if (!a.may_see(published, "publish"))
         co_return;
     co_await a.gate("published");
-    auto [updated] = co_await r.update("2", firm);
+    auto [updated] = co_await r.set_data("2", firm);
     if (!a.may_see(updated, "update"))
         co_return;
     co_await until_noted(a, "seen");
