@@ -29,7 +29,7 @@ public:
     executor_type get_executor() const noexcept { return executor_of(session_); }
 
     /** @brief The path that it was created with; empty without a client or after a move. */
-    const std::string& path() const noexcept { return path_; }
+    std::string path() const { return path_; }
 
 protected:
     using impl_ptr = std::shared_ptr<Impl>;
