@@ -12,7 +12,7 @@
 
 namespace corozk {
 
-/** @brief Options of the contenders of a `lock`, `shared_lock`, `semaphore` or `election`. */
+/** @brief Options of the contenders of a lock, semaphore or election. */
 struct contender_options {
     contender_options() = default;
     explicit contender_options(std::string identity_) : identity(std::move(identity_)) {}

@@ -328,6 +328,11 @@ TEST_CASE("priority_lock: what makes no sense fails at once") {
         priority_lock negative(zk, path, options);
         auto [option_ec, nothing] = co_await negative.acquire(0, as_tuple());
         CHECK(option_ec == errc::bad_option);
+        options.ageing = 0;
+        options.compatibility = compatibility::curator;
+        priority_lock theirs(zk, path, options);
+        std::tie(option_ec, nothing) = co_await theirs.acquire(0, as_tuple());
+        CHECK(option_ec == errc::bad_option);
         priority_lock good(zk, path);
         priority_lock moved(std::move(good));
         auto [moved_ec, no_lock] = co_await good.acquire(0, as_tuple());  // NOLINT

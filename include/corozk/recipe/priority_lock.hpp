@@ -11,16 +11,11 @@
 
 namespace corozk {
 
-/** @brief Options of a priority lock. */
-struct priority_lock_options {
+/** @brief Options of a priority lock. `compatibility` must be `native`. */
+struct priority_lock_options : contender_options {
     priority_lock_options() = default;
-    explicit priority_lock_options(std::string identity_) : identity(std::move(identity_)) {}
-
-    /// Stored in the contender's nodes and shown by `list_contenders`.
-    std::string identity;
-
-    /// ACL of the contenders' nodes and of missing parents. Empty means open to everyone.
-    corozk::acl acl;
+    explicit priority_lock_options(std::string identity_)
+        : contender_options(std::move(identity_)) {}
 
     /// If positive, prevents starvation: to overtake a waiter, a contender's priority must be
     /// better by one for each `ageing` nodes that were created at the path since the waiter arrived
@@ -31,9 +26,6 @@ struct priority_lock_options {
     /// Whether a contender asks holders of a lower priority that block it to release, as
     /// `request_release` does. They decide.
     bool ask_holder_to_release = false;
-
-    /// What `request_release` appends to the data of the holder's node. Empty: "unlock".
-    std::string release_request;
 };
 
 /**
@@ -70,7 +62,7 @@ public:
      *
      * @errors `errc::limit_mismatch`: other participants use a different `ageing`.
      * `errc::foreign_data`: the parent's data is not an `ageing` value. `errc::bad_option`: a
-     * negative `ageing`. Otherwise as `lock::acquire`.
+     * negative `ageing`, or another `compatibility`. Otherwise as `lock::acquire`.
      *
      * @cancellation As `lock::acquire`.
      */

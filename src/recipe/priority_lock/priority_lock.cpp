@@ -37,6 +37,8 @@ public:
           options_(std::move(options)) {
         if (!problem() && options_.ageing < 0)
             refuse_all(errc::bad_option, "cannot be used: ageing is negative");
+        if (!problem() && options_.compatibility != compatibility::native)
+            refuse_all(errc::bad_option, "cannot be used: other libraries have no priority locks");
     }
 
     const priority_lock_options& options() const noexcept { return options_; }
