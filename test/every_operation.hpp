@@ -84,6 +84,7 @@ private:
         q.put("x", answered("queue.put"));
         q.try_put("x", answered("queue.try_put"));
         q.put_many({"x"}, answered("queue.put_many"));
+        q.try_put_many({"x"}, answered("queue.try_put_many"));
         q.take(answered("queue.take"));
         q.try_take(answered("queue.try_take"));
         q.take_until(std::chrono::steady_clock::now() + std::chrono::hours(1),

@@ -385,6 +385,9 @@ TEST_CASE("queue: the bound holds with many producers") {
         co_await eventually_async([&] { return observer().children(path + "/q").size() == 5; });
         auto [full] = co_await q.try_put("y", as_tuple());
         CHECK(full == errc::would_block);
+        std::vector<std::string> two(2, "y");
+        auto [no_room] = co_await q.try_put_many(two, as_tuple());
+        CHECK(no_room == errc::would_block);
         auto [late] = co_await q.put_until("y", steady_clock::now() + 30ms, as_tuple());
         CHECK(late == errc::deadline_exceeded);
         std::vector<std::string> six(6, "y");
@@ -399,6 +402,16 @@ TEST_CASE("queue: the bound holds with many producers") {
         CHECK(most == 5);
         co_await eventually_async([&] { return left == 0; });
         CHECK(hand.children(path + "/q").empty());
+
+        // Room for one of two.
+        std::vector<std::string> four(4, "z");
+        co_await q.try_put_many(four);
+        std::tie(no_room) = co_await q.try_put_many(two, as_tuple());
+        CHECK(no_room == errc::would_block);
+        CHECK(hand.children(path + "/q").size() == 4);
+        co_await q.try_put("z");
+        for (int i = 0; i < 5; ++i)
+            co_await q.take();
 
         options.bound = 6;
         queue differs(zk, path + "/q", options);

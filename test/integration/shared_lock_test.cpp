@@ -397,6 +397,30 @@ TEST_CASE("shared_lock: an upgrade that could never be is refused at once") {
     });
 }
 
+TEST_CASE("shared_lock: an upgrade that had to wait is refused if it may not") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        shared_lock mine(zk, path);
+        shared_lock theirs(other, path);
+        ownership held = co_await mine.acquire_read();
+        for (shared_lock* lock : {&mine, &theirs}) {
+            ownership reader = co_await lock->acquire_read();
+            auto [blocked] = co_await mine.try_upgrade(held, as_tuple());
+            CHECK(blocked == errc::would_block);
+            CHECK(held.valid());
+            co_await reader.release();
+        }
+        co_await eventually_async([&] { return observer().children(path).size() == 1; });
+        co_await mine.try_upgrade(held);
+        CHECK(held.path().find("-write-") != std::string::npos);
+        auto [taken, none] = co_await theirs.try_acquire_read(as_tuple());
+        CHECK(taken == errc::would_block);
+        co_await held.release();
+        co_await gone(path);
+        co_await other.close();
+    });
+}
+
 TEST_CASE("shared_lock: an upgrade that is given up leaves the reader as it was") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         shared_lock l(zk, path);

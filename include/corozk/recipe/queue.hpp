@@ -431,6 +431,18 @@ public:
         return put_many_for(std::move(data), rank..., deadline, std::forward<Token>(token));
     }
 
+    /** @brief As `put_many`, but fails with `errc::would_block` if a bounded queue has no room for
+     *         all of them. */
+    template <class Token = default_token>
+    auto try_put_many(std::vector<std::string> data, Rank... rank, Token&& token = Token{}) {
+        return initiate<&basic_queue::start_put>("queue.try_put_many",
+                                                 std::forward<Token>(token),
+                                                 std::move(data),
+                                                 rank_of(rank...),
+                                                 time_limit::for_ever(),
+                                                 true);
+    }
+
 protected:
     using basic_queue::basic_queue;
 

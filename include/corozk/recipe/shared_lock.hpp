@@ -176,23 +176,27 @@ public:
      */
     template <class Token = default_token>
     auto upgrade(const ownership& held, Token&& token = Token{}) {
-        return upgrade_for(held, time_limit::for_ever(), std::forward<Token>(token));
+        return begin_upgrade("shared_lock.upgrade", held, claim(write), std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto upgrade_for(const ownership& held, time_limit limit, Token&& token = Token{}) {
-        return initiate_about<&start_upgrade>("shared_lock.upgrade",
-                                              held.path(),
-                                              std::forward<Token>(token),
-                                              held.implementation(),
-                                              limit);
+        return begin_upgrade(
+            "shared_lock.upgrade", held, claim(write).within(limit), std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto upgrade_until(const ownership& held, time_point deadline, Token&& token = Token{}) {
         return upgrade_for(held, deadline, std::forward<Token>(token));
+    }
+
+    /** @brief As `upgrade`, but fails with `errc::would_block` if it had to wait. */
+    template <class Token = default_token>
+    auto try_upgrade(const ownership& held, Token&& token = Token{}) {
+        return begin_upgrade(
+            "shared_lock.try_upgrade", held, claim(write).trying(), std::forward<Token>(token));
     }
 
     /** @brief For `multi_lock::add_read` and `add_write`. */
@@ -202,10 +206,16 @@ public:
 private:
     using owned_ptr = std::shared_ptr<detail::owned>;
 
+    template <class Token>
+    auto begin_upgrade(const char* operation, const ownership& held, claim what, Token&& token) {
+        return initiate_about<&start_upgrade>(
+            operation, held.path(), std::forward<Token>(token), held.implementation(), what);
+    }
+
     static void start_downgrade(const callee& of, const owned_ptr& held, handler_of<> handler);
     static void start_upgrade(const callee& of,
                               const owned_ptr& held,
-                              time_limit limit,
+                              claim what,
                               handler_of<> handler);
 
     static constexpr std::uint8_t read = 0;

@@ -33,7 +33,7 @@ void shared_lock::start_downgrade(const callee& of, const owned_ptr& held, handl
 
 void shared_lock::start_upgrade(const callee& of,
                                 const owned_ptr& held,
-                                time_limit limit,
+                                claim what,
                                 handler_of<> handler) {
     std::shared_ptr<contender> c;
     error_code ec = find_held(of, held, c);
@@ -52,10 +52,9 @@ void shared_lock::start_upgrade(const callee& of,
         executor,
         boost::asio::bind_cancellation_slot(
             slot, boost::asio::bind_allocator(allocator, std::move(without_ownership))));
-    acquire_request request(write_kind);
-    request.deadline = limit.from(c->owner_port().now());
+    what.deadline = what.limit.from(c->owner_port().now());
     c->current_queue()->replace(
-        c, request, of.impl->identity(), user_call<ownership>(c->owner_port(), std::move(adapted)));
+        c, what, of.impl->identity(), user_call<ownership>(c->owner_port(), std::move(adapted)));
 }
 
 }  // namespace corozk
