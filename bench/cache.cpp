@@ -51,16 +51,9 @@ bool has(const tree_state& state, const std::string& key, const std::string& dat
 
 /// Waits for a state in which the node has the data.
 template <class Cache>
-boost::asio::awaitable<void> until_seen(Cache& cache,
-                                        std::uint64_t& revision,
-                                        std::string key,
-                                        std::string data) {
-    for (;;) {
-        auto state = co_await cache.next(revision);
-        revision = state.revision;
-        if (has(state, key, data))
-            co_return;
-    }
+boost::asio::awaitable<void> until_seen(Cache& cache, std::string key, std::string data) {
+    for (auto state = cache.current(); !has(state, key, data);)
+        state = co_await cache.next(state);
 }
 
 /// One session writes, another one has the cache.
@@ -85,7 +78,7 @@ public:
     boost::asio::awaitable<void> run(const std::vector<client>& readers, result& r) {
         std::string first = path(nodes_ - 1);
         co_await writer_.set(first, "first");
-        co_await until_seen(cache_, revision_, key(first), "first");
+        co_await until_seen(cache_, key(first), "first");
         work_figures figures(readers);
         latencies all;
         for (std::size_t i = 0; i < operations_; ++i) {
@@ -94,7 +87,7 @@ public:
             std::string data = std::to_string(i);
             auto began = clock::now();
             writer_.set(node, data, any_version, [](error_code, stat) {});
-            co_await until_seen(cache_, revision_, key(node), data);
+            co_await until_seen(cache_, key(node), data);
             all.add(to_microseconds(clock::now() - began));
         }
         figures.add_to(r, static_cast<double>(operations_));
@@ -105,13 +98,12 @@ public:
     /// Changes and the end, with a watchdog beside them.
     boost::asio::awaitable<void> watch(watchdog& dog, result& r) {
         auto state = co_await cache_.next();
-        revision_ = state.revision;
         dog.take();
         for (std::size_t i = 0; i < watched_changes; ++i) {
             std::string node = path(i % nodes_);
             std::string data = "watched " + std::to_string(i);
             writer_.set(node, data, any_version, [](error_code, stat) {});
-            co_await until_seen(cache_, revision_, key(node), data);
+            co_await until_seen(cache_, key(node), data);
         }
         r.add("change_stall_ms", dog.take().own_ms);
         cache_ = Cache();
@@ -145,7 +137,6 @@ private:
     std::string folder_;
     std::size_t nodes_;
     std::size_t operations_;
-    std::uint64_t revision_ = 0;
 };
 
 boost::asio::awaitable<std::string> make_folder(job& j, client& writer, std::size_t nodes) {

@@ -197,7 +197,7 @@ private:
 inline awaitable<session_status> reach(client& zk, session_state wanted) {
     session_status status = zk.status();
     while (status.state != wanted)
-        status = co_await zk.next_state(status);
+        status = co_await zk.next_status(status);
     co_return status;
 }
 
@@ -207,7 +207,7 @@ inline awaitable<void> record_until(client& zk,
                                     std::vector<session_status>& seen) {
     session_status status = zk.status();
     while (status.state != wanted) {
-        status = co_await zk.next_state(status);
+        status = co_await zk.next_status(status);
         seen.push_back(status);
     }
 }

@@ -246,7 +246,7 @@ private:
         auto& group = made<membership>("m");
         group.join("me", "", answered("membership.join"));
         group.list_members(answered("membership.list_members"));
-        group.next_change(answered("membership.next_change"));
+        group.next(answered("membership.next"));
         auto& shards = made<partitioner>("sh", std::vector<std::string>{"x"});
         shards.join("me", answered("partitioner.join"));
         shards.next(answered("partitioner.next"));
@@ -267,7 +267,7 @@ private:
         services.register_instance(lasting, answered("register a permanent instance"));
         services.resolve("web", answered("service_discovery.resolve"));
         services.list_names(answered("service_discovery.list_names"));
-        made<service_cache>("sd", "web").next(0, answered("service_cache.next"));
+        made<service_cache>("sd", "web").next(answered("service_cache.next"));
         auto& provider = made<service_provider>("sd", "web");
         provider.choose(answered("service_provider.choose"));
         provider.get_endpoints(answered("service_provider.get_endpoints"));
@@ -281,13 +281,13 @@ private:
     void ask_values() {
         auto& value = made<configuration>("value");
         value.publish("x", answered("configuration.publish"));
-        value.next(0, answered("configuration.next"));
+        value.next(answered("configuration.next"));
         made<ready_configuration>("ready").publish({{"a", "1"}}, answered("ready.publish"));
         made<versioned_configuration>("versions")
             .publish({{"a", "1"}}, answered("versioned.publish"));
-        made<node_cache>("value").next(0, answered("node_cache.next"));
-        made<children_cache>("value").next(0, answered("children_cache.next"));
-        made<tree_cache>("value").next(0, answered("tree_cache.next"));
+        made<node_cache>("value").next(answered("node_cache.next"));
+        made<children_cache>("value").next(answered("children_cache.next"));
+        made<tree_cache>("value").next(answered("tree_cache.next"));
     }
 
     client& zk_;

@@ -121,7 +121,7 @@ private:
         group.set_data("", answered("membership.set_data"));
         group.leave(answered("membership.leave"));
         group.list_members(answered("membership.list_members"));
-        group.next_change(answered("membership.next_change"));
+        group.next(answered("membership.next"));
         auto& shards = made<partitioner>(objects_, std::vector<std::string>{"x"});
         shards.join("me", answered("partitioner.join"));
         shards.next(answered("partitioner.next"));
@@ -152,19 +152,19 @@ private:
         site.wait_outcome(answered("commit_site.wait_outcome"));
         site.finish(answered("commit_site.finish"));
         auto& ready = made<ready_configuration>(objects_);
-        ready.next(0, answered("ready_configuration.next"));
+        ready.next(answered("ready_configuration.next"));
         ready.publish({{"a", "1"}}, answered("ready_configuration.publish"));
         auto& versions = made<versioned_configuration>(objects_);
-        versions.next(0, answered("versioned_configuration.next"));
+        versions.next(answered("versioned_configuration.next"));
         versions.publish({{"a", "1"}}, answered("versioned_configuration.publish"));
     }
 
     void ask_caches() {
-        made<node_cache>(objects_).next(0, answered("node_cache.next"));
-        made<children_cache>(objects_).next(0, answered("children_cache.next"));
-        made<tree_cache>(objects_).next(0, answered("tree_cache.next"));
+        made<node_cache>(objects_).next(answered("node_cache.next"));
+        made<children_cache>(objects_).next(answered("children_cache.next"));
+        made<tree_cache>(objects_).next(answered("tree_cache.next"));
         auto& value = made<configuration>(objects_);
-        value.next(0, answered("configuration.next"));
+        value.next(answered("configuration.next"));
         value.publish("x", answered("configuration.publish"));
         auto& names = made<name_service>(objects_);
         names.register_name(
@@ -179,7 +179,7 @@ private:
         services.unregister(instance, answered("service_discovery.unregister"));
         services.resolve("web", answered("service_discovery.resolve"));
         services.list_names(answered("service_discovery.list_names"));
-        made<service_cache>(objects_, "web").next(0, answered("service_cache.next"));
+        made<service_cache>(objects_, "web").next(answered("service_cache.next"));
         auto& provider = made<service_provider>(objects_, "web");
         provider.choose(answered("service_provider.choose"));
         provider.try_choose(answered("service_provider.try_choose"));

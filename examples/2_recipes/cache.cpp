@@ -30,13 +30,13 @@ asio::awaitable<void> run(std::string hosts) {
         auto node = state.nodes->find("/examples/cache/color");
         if (node != state.nodes->end() && node->second.data == "blue")
             break;
-        state = co_await cache.next(state.revision);
+        state = co_await cache.next(state);
     }
     std::cout << "color: " << state.nodes->at("/examples/cache/color").data << '\n';
 
     co_await zk.erase("/examples/cache/color");
     while (state.nodes->contains("/examples/cache/color")) {
-        state = co_await cache.next(state.revision);
+        state = co_await cache.next(state);
     }
     std::cout << "gone\n";
 }

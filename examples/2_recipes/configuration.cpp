@@ -40,7 +40,7 @@ asio::awaitable<void> run(std::string hosts) {
         parts["database.port"] = "5432";
         co_await settings.publish(parts);
         // Readers of the stream get the latest version.
-        version = co_await settings.next(version.revision);
+        version = co_await settings.next(version);
         print(version);
     }
 

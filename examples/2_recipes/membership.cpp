@@ -24,15 +24,15 @@ awaitable<void> work(std::string hosts) {
     auto there = co_await corozk::client::connect(corozk::client_options(hosts));
 
     corozk::membership observer(here, "/app/workers");
-    print(co_await observer.next_change());  // the first call reports all members
+    print(co_await observer.next());  // the first call reports all members
 
     // Membership survives disconnects and session loss, until the member leaves.
     corozk::membership worker(there, "/app/workers");
     co_await worker.join("worker-7", "10.0.0.7:4000");
-    print(co_await observer.next_change());
+    print(co_await observer.next());
 
     co_await worker.set_data("10.0.0.7:4001");
-    print(co_await observer.next_change());
+    print(co_await observer.next());
 
     // Changes between two calls are reported as one difference; none is missed.
     co_await worker.leave();
@@ -40,7 +40,7 @@ awaitable<void> work(std::string hosts) {
     co_await here.sync();
     bool joined = false;
     while (!joined) {
-        auto change = co_await observer.next_change();
+        auto change = co_await observer.next();
         print(change);
         joined = !change.joined.empty();
     }
@@ -49,7 +49,7 @@ awaitable<void> work(std::string hosts) {
     std::cout << members.size() << " member(s)\n";
 
     co_await there.close();  // its members leave with it
-    print(co_await observer.next_change());
+    print(co_await observer.next());
     co_await here.close();
 }
 

@@ -23,14 +23,14 @@ awaitable<void> work(std::string hosts) {
 
     co_await here.set_data("host-1:5001");
     while (now.data != "host-1:5001")
-        now = co_await seen.next(now.revision);
+        now = co_await seen.next(now);
     std::cout << "billing is at " << now.data << '\n';
 
     // If another client deletes it, it is created again.
     auto before = now.stat.czxid;
     co_await other.erase(here.path());
     while (!now.exists || now.stat.czxid == before)
-        now = co_await seen.next(now.revision);
+        now = co_await seen.next(now);
     std::cout << "billing is still at " << now.data << '\n';
 
     co_await here.erase();

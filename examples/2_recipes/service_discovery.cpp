@@ -33,13 +33,13 @@ awaitable<void> work(std::string hosts) {
     instance.set_text("version 7");
     co_await services.register_instance(instance);
     while (state.instances.empty())
-        state = co_await web.next(state.revision);
+        state = co_await web.next(state);
     print(state);
 
     instance.enabled = false;  // before a planned stop
     co_await services.update(instance);
     while (state.instances[0].enabled)
-        state = co_await web.next(state.revision);
+        state = co_await web.next(state);
     print(state);
 
     auto names = co_await services.list_names();
@@ -48,7 +48,7 @@ awaitable<void> work(std::string hosts) {
 
     co_await there.close();  // the session ends, and a dynamic instance with it
     while (!state.instances.empty())
-        state = co_await web.next(state.revision);
+        state = co_await web.next(state);
     print(state);
     co_await here.close();
 }

@@ -56,14 +56,14 @@ private:
             else
                 state.fails(std::string(corozk::to_string(status_.state)));
             publish();
-            status_ = co_await zk_.next_state(status_);
+            status_ = co_await zk_.next_status(status_);
         }
     }
 
     awaitable<void> follow_members(health::part& state) {
         corozk::service_cache cache(zk_, peers::path, peers::kind);
         for (corozk::service_state now;;) {
-            now = co_await cache.next(now.revision);
+            now = co_await cache.next(now);
             members_ = now.instances;
             state.works();
             publish();
@@ -96,7 +96,7 @@ private:
     awaitable<void> follow_ticks(health::part& state) {
         corozk::node_cache cache(zk_, "/service/ticks");
         for (corozk::node_state now;;) {
-            now = co_await cache.next(now.revision);
+            now = co_await cache.next(now);
             ticks_ = now.data.empty() ? 0 : to_number(now.data);
             if (ticks_)
                 state.works();

@@ -19,7 +19,7 @@ public:
     feature_flags(const corozk::client& zk, std::string path) : flags_(zk, std::move(path)) {}
 
     /// Waits for the first state, and for the next one.
-    awaitable<void> next() { state_ = co_await flags_.next(state_.revision); }
+    awaitable<void> next() { state_ = co_await flags_.next(state_); }
 
     /// Sends nothing, never waits.
     bool on(std::string_view flag, std::string_view user) const {

@@ -104,7 +104,7 @@ struct watched_children {
  * | writes in flight | completes at once; outcome unknown | same | ignored |
  * | `connect` | stops trying; the client is closed unless it has had a session | same | same |
  * | `close`, `leave_session` | stops waiting; closing continues | same | ignored |
- * | `next_state`, `watch::next` | completes at once | same | same |
+ * | `next_status`, `watch::next` | completes at once | same | same |
  *
  * A cancelled operation completes with `boost::asio::error::operation_aborted`. "All types" stands
  * for terminal, partial and total cancellation throughout this reference.
@@ -266,7 +266,8 @@ public:
     session_state state() const { return status().state; }
 
     /**
-     * @brief Waits until the status differs from the one passed, so that no change is missed.
+     * @brief Waits until the status differs from the one passed, so that no change is missed:
+     *        `s = co_await c.next_status(s)`.
      *
      * @completes `void(error_code, session_status)`
      *
@@ -274,9 +275,9 @@ public:
      * changes.
      */
     template <class Token = default_token>
-    auto next_state(session_status seen, Token&& token = Token{}) {
-        return initiate<&start_next_state>(
-            "next_state", std::string(), std::forward<Token>(token), seen);
+    auto next_status(session_status seen, Token&& token = Token{}) {
+        return initiate<&start_next_status>(
+            "next_status", std::string(), std::forward<Token>(token), seen);
     }
 
     /** @brief Same as `status().session_id`. */
@@ -740,7 +741,7 @@ private:
     static void start_connect(const impl_ptr&, handler_of<>);
     static void start_close(const impl_ptr&, handler_of<>);
     static void start_leave(const impl_ptr&, handler_of<>);
-    static void start_next_state(const impl_ptr&, session_status seen, handler_of<session_status>);
+    static void start_next_status(const impl_ptr&, session_status seen, handler_of<session_status>);
     static void start_set_hosts(const impl_ptr&, std::string hosts, handler_of<>);
     static void start_create(const impl_ptr&,
                              std::string path,

@@ -51,7 +51,7 @@ struct session_status {
     /// Why the state is `lost` or `closed`; otherwise no error.
     error_code reason;
 
-    /// Incremented by every change of state; compared by `client::next_state`.
+    /// Incremented by every change of state; compared by `client::next_status`.
     std::uint64_t revision = 0;
 };
 

@@ -236,12 +236,12 @@ void client::start_leave(const impl_ptr& impl, handler_of<> handler) {
     impl->core().close(user_call<>(*impl, std::move(handler)), true);
 }
 
-void client::start_next_state(const impl_ptr& impl,
-                              session_status seen,
-                              handler_of<session_status> handler) {
+void client::start_next_status(const impl_ptr& impl,
+                               session_status seen,
+                               handler_of<session_status> handler) {
     if (!impl)
         return refuse(impl, std::move(handler), errc::closed);
-    impl->core().next_state(seen, user_call<session_status>(*impl, std::move(handler)));
+    impl->core().next_status(seen, user_call<session_status>(*impl, std::move(handler)));
 }
 
 void client::start_set_hosts(const impl_ptr& impl, std::string hosts, handler_of<> handler) {

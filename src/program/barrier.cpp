@@ -104,7 +104,7 @@ private:
             session_status status = context.zk.status();
             while (status.generation == at_start.generation &&
                    status.state != session_state::lost && status.state != session_state::closed)
-                status = co_await context.zk.next_state(status);
+                status = co_await context.zk.next_status(status);
             co_return "the session was lost";
         };
         run_result ended = co_await run_under(context, what, words_.path(), lost);

@@ -85,10 +85,9 @@ private:
             co_await context.interrupts.race(c.publish(value));
             co_return done;
         }
-        std::uint64_t seen = 0;
+        decltype(c.current()) state;
         for (std::uint64_t n = 0; n < wanted(); ++n) {
-            auto state = co_await context.interrupts.race(next(context, c, seen));
-            seen = state.revision;
+            state = co_await context.interrupts.race(next(context, c, state));
             bool exists = show(context, state);
             if (!exists && words_.is("get"))
                 co_return answer_is_no;
@@ -97,8 +96,8 @@ private:
     }
 
     /// `get` does not wait for servers that are away.
-    template <class Configuration>
-    auto next(command_context& context, Configuration& c, std::uint64_t seen) const {
+    template <class Configuration, class State>
+    auto next(command_context& context, Configuration& c, const State& seen) const {
         return words_.is("get")
                    ? while_connected(context.zk, c.next(seen))
                    : reporting_outages(

@@ -213,7 +213,7 @@ private:
     asio::awaitable<void> follow(command_context& context, service_cache& cache) const {
         service_state shown;
         for (;;) {
-            service_state state = co_await cache.next(shown.revision);
+            service_state state = co_await cache.next(shown);
             // A change of the service's own znode, for instance, is none of its instances.
             const bool same =
                 state.instances == shown.instances && state.malformed == shown.malformed;
@@ -266,7 +266,7 @@ private:
 
     static asio::awaitable<void> next_choice(service_cache& cache, service_state& state) {
         do {
-            state = co_await cache.next(state.revision);
+            state = co_await cache.next(state);
         } while (choice_of(state).empty());
     }
 

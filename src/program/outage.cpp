@@ -8,7 +8,7 @@ namespace {
 asio::awaitable<void> is_connected(client& zk) {
     session_status status = zk.status();
     while (status.state != session_state::connected)
-        status = co_await zk.next_state(status);
+        status = co_await zk.next_status(status);
 }
 
 }  // namespace
@@ -65,14 +65,14 @@ asio::awaitable<void> report_outages(command_context& context,
         else if (tells_more && status.state == session_state::lost)
             report_outage(context, status.reason, session_report ? session_report : report);
         was_connected = is_connected;
-        status = co_await context.zk.next_state(status);
+        status = co_await context.zk.next_status(status);
     }
 }
 
 asio::awaitable<void> disconnected(client& zk) {
     session_status status = zk.status();
     while (status.state == session_state::connected)
-        status = co_await zk.next_state(status);
+        status = co_await zk.next_status(status);
 }
 
 bool is_outage(const error_code& ec) noexcept {

@@ -195,7 +195,7 @@ std::shared_ptr<session_view> session::below(const std::string& path) {
     return std::shared_ptr<session_view>(shared_from_this(), view.get());
 }
 
-void session::next_state(const session_status& seen, user_call<session_status> call) {
+void session::next_status(const session_status& seen, user_call<session_status> call) {
     board_.next(seen, std::move(call));
 }
 

@@ -50,7 +50,7 @@ public:
     void connect(user_call<> call);
     /// @param leaving the session is left at the server
     void close(user_call<> call, bool leaving);
-    void next_state(const session_status& seen, user_call<session_status> call);
+    void next_status(const session_status& seen, user_call<session_status> call);
     void add_auth(auth_info auth);
 
     /// Replaces the host list. @return an error, and nothing has changed, if it cannot be used

@@ -28,18 +28,18 @@ TEST_CASE("costs: membership") {
         m.count("the first joins",
                 [&]() -> awaitable<void> { co_await groups[0].join("one", "data"); });
         m.count("members", [&]() -> awaitable<void> { co_await groups[2].list_members(); });
-        m.count("following begins", [&]() -> awaitable<void> { co_await groups[2].next_change(); });
+        m.count("following begins", [&]() -> awaitable<void> { co_await groups[2].next(); });
         m.count("another one joins, and is seen", [&]() -> awaitable<void> {
             co_await groups[1].join("two", "data");
-            co_await groups[2].next_change();
+            co_await groups[2].next();
         });
         m.count("a member's data change, and are seen", [&]() -> awaitable<void> {
             co_await groups[1].set_data("more");
-            co_await groups[2].next_change();
+            co_await groups[2].next();
         });
         m.count("one leaves, and is missed", [&]() -> awaitable<void> {
             co_await groups[1].leave();
-            co_await groups[2].next_change();
+            co_await groups[2].next();
         });
     });
 }
@@ -88,11 +88,8 @@ TEST_CASE("costs: service_discovery") {
         m.count("the first choice", [&]() -> awaitable<void> { co_await provider.choose(); });
         m.count("another choice", [&]() -> awaitable<void> { co_await provider.choose(); });
         service_cache cache(m[1], m.path(), "web");
-        std::uint64_t seen = 0;
-        auto next = [&]() -> awaitable<void> {
-            service_state state = co_await cache.next(seen);
-            seen = state.revision;
-        };
+        service_state seen;
+        auto next = [&]() -> awaitable<void> { seen = co_await cache.next(seen); };
         m.count("following begins", next);
         m.count("update, and it is seen", [&]() -> awaitable<void> {
             co_await mine.update(a);

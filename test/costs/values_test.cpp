@@ -45,7 +45,7 @@ TEST_CASE("costs: node_cache") {
         });
         m.count("a change is seen", [&]() -> awaitable<void> {
             co_await m[0].set(node, "other");
-            co_await cache.next(cache.current().revision);
+            co_await cache.next(cache.current());
         });
         m.count("ending", [&]() -> awaitable<void> {
             cache = node_cache();
@@ -75,15 +75,15 @@ void count_children(meter& m, const std::function<Cache(client&, const std::stri
     std::string child = top + "/child-x";
     m.count("a child is created", [&]() -> awaitable<void> {
         co_await m[0].create(child, "data");
-        co_await cache.next(cache.current().revision);
+        co_await cache.next(cache.current());
     });
     m.count("a child is changed", [&]() -> awaitable<void> {
         co_await m[0].set(child, "other");
-        co_await cache.next(cache.current().revision);
+        co_await cache.next(cache.current());
     });
     m.count("a child is deleted", [&]() -> awaitable<void> {
         co_await m[0].erase(child);
-        co_await cache.next(cache.current().revision);
+        co_await cache.next(cache.current());
     });
     m.count("ending", [&]() -> awaitable<void> {
         cache = Cache();

@@ -75,10 +75,10 @@ TEST_CASE("cache: what happens while the connection is away is seen") {
             hand.erase(path);
             hand.plant(path, expired ? "3" : "2");
             proxy.set_acceptance(acceptance::normal);
-            state = co_await cache.next(state.revision);
+            state = co_await cache.next(state);
             CHECK(state.data == (expired ? "3" : "2"));
             while (all.nodes->at(path).data != state.data)
-                all = co_await tree.next(all.revision);
+                all = co_await tree.next(all);
         }
     });
 }

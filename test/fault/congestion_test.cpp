@@ -236,7 +236,7 @@ TEST_CASE("congestion: a server that never reads again costs what is in flight o
         session_status before = zk.status();
         proxy.hold(direction::to_server, true);
         flood all(zk, path, many);
-        session_status lost = co_await zk.next_state(before);
+        session_status lost = co_await zk.next_status(before);
         REQUIRE(lost.state == session_state::suspended);
         proxy.cut();
         proxy.hold(direction::to_server, false);

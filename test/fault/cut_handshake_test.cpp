@@ -53,7 +53,7 @@ awaitable<void> survive(stream_proxy& proxy,
     session_status before = zk.status();
     proxy.cut_next(way, after, how);
     proxy.cut();
-    session_status lost = co_await zk.next_state(before);
+    session_status lost = co_await zk.next_status(before);
     CHECK(lost.state == session_state::suspended);
     auto [late, data] = co_await zk.get("/", as_tuple());
     CHECK_FALSE(late);

@@ -188,7 +188,7 @@ TEST_CASE("set_hosts: a client whose server is in the new list stays") {
             CHECK(other.statistics().connections_accepted == 0);
             // The next connection uses the new list.
             home.cut();
-            co_await zk.next_state(before);
+            co_await zk.next_status(before);
             co_await reach(zk, session_state::connected);
             CHECK(other.statistics().connections_accepted == 0);
             CHECK(zk.generation() == 1);
@@ -396,7 +396,7 @@ TEST_CASE("set_hosts: closed, destroyed or cut off at each stage of a move") {
                     co_await eventually_async(
                         [&] { return both.b.statistics().connections_accepted > 0; }, 20s);
                 if (stage == 3)
-                    co_await zk.next_state(before);
+                    co_await zk.next_status(before);
                 if (how == end::destroy) {
                     zk = client();
                     co_return both.a.black_hole(false);

@@ -299,11 +299,11 @@ TEST_CASE("lock: a watch that has not been set again yet proves nothing") {
             s.proxy.cut();
             session_status status = s.zk.status();
             while (status.state == session_state::connected)
-                status = co_await s.zk.next_state(status);
+                status = co_await s.zk.next_status(status);
             s.observer.erase(line[1].path);
             s.proxy.set_acceptance(acceptance::normal);
             while (status.state != session_state::connected)
-                status = co_await s.zk.next_state(status);
+                status = co_await s.zk.next_status(status);
             co_await held.release();
             co_await finished(third);
             REQUIRE(third.good());

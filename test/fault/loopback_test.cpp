@@ -46,7 +46,7 @@ TEST_CASE("loopback: without it the client connects, again and again, and leaves
         for (int i = 0; i < 3; ++i) {
             session_status status = zk.status();
             proxy.cut();
-            co_await zk.next_state(status);
+            co_await zk.next_status(status);
             co_await reach(zk, session_state::connected);
             co_await zk.sync();
         }

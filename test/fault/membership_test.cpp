@@ -27,7 +27,7 @@ const names a2_b1{{"a", "2"}, {"b", "1"}};
 /// Takes changes until the observer knows exactly these names.
 awaitable<void> follow_until(membership& g, names& known, const names& wanted) {
     while (known != wanted) {
-        membership_change c = co_await g.next_change();
+        membership_change c = co_await g.next();
         for (const auto& m : c.left)
             CHECK(known.erase(m.name) == 1);
         for (const auto& m : c.joined)
@@ -139,7 +139,7 @@ TEST_CASE(
         names known;
         co_await follow_until(watcher, known, a1);
         pending_result<membership_change> told;
-        watcher.next_change(told.handler());
+        watcher.next(told.handler());
         co_await next_session_lags(zk, proxy, path);
         std::vector<member_info> present = co_await watcher.list_members();
         CHECK(present.size() == 1);

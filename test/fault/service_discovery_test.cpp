@@ -32,7 +32,7 @@ TEST_CASE("service discovery: registered again after session loss, with the late
         service_cache cache(other, path, "web");
         service_state state = co_await cache.next();
         while (state.instances.empty())
-            state = co_await cache.next(state.revision);
+            state = co_await cache.next(state);
         const service_instance before = state.instances[0];
         CHECK(before.session_id == zk.session_id());
 
@@ -45,11 +45,11 @@ TEST_CASE("service discovery: registered again after session loss, with the late
         discovery.update(a, updating.handler());
         expire(session);
         while (!state.instances.empty())
-            state = co_await cache.next(state.revision);
+            state = co_await cache.next(state);
         proxy.set_acceptance(acceptance::normal);
         CHECK(!co_await finished(updating));
         while (state.instances.empty() || state.instances[0].port != 81)
-            state = co_await cache.next(state.revision);
+            state = co_await cache.next(state);
         REQUIRE(state.instances.size() == 1);
         const service_instance& after = state.instances[0];
         CHECK(after.session_id == zk.session_id());
@@ -119,7 +119,7 @@ TEST_CASE("service discovery: an instance that becomes readable is one") {
         // What the cache may not read it reads again after a reconnect.
         proxy.cut();
         while (state.instances.empty())
-            state = co_await cache.next(state.revision);
+            state = co_await cache.next(state);
         CHECK(state.malformed.empty());
         co_await owner.close();
     });
@@ -146,7 +146,7 @@ TEST_CASE("service discovery: the server of a new session lags behind: nothing s
         a.port = 81;
         co_await discovery.update(a);
         while (state.instances.at(0).port != 81) {
-            state = co_await cache.next(state.revision);
+            state = co_await cache.next(state);
             REQUIRE(state.instances.size() == 1);
         }
         chosen = co_await provider.choose();

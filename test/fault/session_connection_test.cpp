@@ -71,7 +71,7 @@ public:
 
     awaitable<void> follow(client& zk, session_state last) {
         do {
-            status_ = co_await zk.next_state(status_);
+            status_ = co_await zk.next_status(status_);
             states.push_back(status_.state);
         } while (status_.state != last);
     }
@@ -238,10 +238,10 @@ TEST_CASE("expired by a second handle: known when it is not answered any more") 
             REQUIRE(expire_session(the_server().port(), record.session_id, record.password));
             session_status status = before;
             while (status.state != session_state::lost)
-                status = co_await zk.next_state(status);
+                status = co_await zk.next_status(status);
             CHECK(status.reason == zk_errc::session_expired);
             while (status.generation != 2)
-                status = co_await zk.next_state(status);
+                status = co_await zk.next_status(status);
             CHECK_FALSE(observer().exists(at_server(path + "/e")));
             co_await zk.create(path + "/e", "", ephemeral());
         },
@@ -604,7 +604,7 @@ TEST_CASE(
                 session_status status = zk.status();
                 proxy.cut();
                 if (status.state == session_state::connected) {
-                    co_await zk.next_state(status);
+                    co_await zk.next_status(status);
                 }
                 co_await reach(zk, session_state::connected);
                 for (auto& read : reads)
@@ -637,7 +637,7 @@ TEST_CASE("descriptors: none is left behind") {
         for (int i = 0; i < 20; ++i) {
             session_status status = zk.status();
             proxy.cut();
-            co_await zk.next_state(status);
+            co_await zk.next_status(status);
             co_await reach(zk, session_state::connected);
         }
         co_await eventually_async([&] { return proxy.statistics().connections_open == 1; });
@@ -703,7 +703,7 @@ TEST_CASE("exec: nothing is inherited, whatever state the client is in") {
             else
                 proxy.cut();
             do {
-                status = co_await zk.next_state(status);
+                status = co_await zk.next_status(status);
                 look();
             } while (status.state != session_state::connected);
             co_await zk.get("/");
@@ -739,7 +739,7 @@ TEST_CASE("exec: nothing is inherited by who forks in another thread while the c
         for (int i = 0; i < 20 || children < 100; ++i) {
             session_status status = zk.status();
             proxy.cut();
-            co_await zk.next_state(status);
+            co_await zk.next_status(status);
             co_await reach(zk, session_state::connected);
         }
         co_await zk.close();
@@ -1042,7 +1042,7 @@ TEST_CASE("read-only: a server that falls silent is left") {
             session_status status = zk.status();
             REQUIRE(status.state == session_state::read_only);
             proxy.black_hole(true);
-            status = co_await zk.next_state(status);
+            status = co_await zk.next_status(status);
             CHECK(status.state == session_state::suspended);
             proxy.black_hole(false);
             co_await reach(zk, session_state::read_only);
@@ -1193,7 +1193,7 @@ TEST_CASE("child: tells what it sees", "[.]") {
             co_spawn(context, look(), detached);
             session_status status = zk.status();
             while (status.generation < 2) {
-                status = co_await zk.next_state(status);
+                status = co_await zk.next_status(status);
                 out << "told " << to_string(status.state) << std::endl;
             }
             stop = true;

@@ -53,7 +53,7 @@ TEST_CASE("ensemble: the session moves on when its server dies, and waits for a 
                 std::size_t home = co_await home_in_time(all, id);
                 session_status status = zk.status();
                 all[home].kill();
-                co_await zk.next_state(status);
+                co_await zk.next_status(status);
                 co_await reach(zk, session_state::connected);
                 // A server that has no leader lets go of its clients.
                 std::optional<corozk::stat> e;

@@ -42,7 +42,7 @@ TEST_CASE("names: one without an answer does not keep us from a good address, no
         for (int i = 0; i < 5; ++i) {
             session_status status = zk.status();
             proxy.cut();
-            co_await zk.next_state(status);
+            co_await zk.next_status(status);
             co_await reach(zk, session_state::connected);
         }
         CHECK(zk.generation() == 1);
@@ -192,7 +192,7 @@ TEST_CASE("names: a slow look-up does not keep a session from the addresses that
         for (int i = 0; i < 3; ++i) {
             session_status status = zk.status();
             proxy.cut();
-            co_await zk.next_state(status);
+            co_await zk.next_status(status);
             co_await reach(zk, session_state::connected);
         }
         CHECK(zk.generation() == 1);

@@ -63,9 +63,9 @@ awaitable<void> bounce(client& zk, fault_proxy& proxy) {
     session_status status = zk.status();
     proxy.cut();
     while (status.state != session_state::suspended)
-        status = co_await zk.next_state(status);
+        status = co_await zk.next_status(status);
     while (status.state != session_state::connected)
-        status = co_await zk.next_state(status);
+        status = co_await zk.next_status(status);
 }
 
 }  // namespace
@@ -155,7 +155,7 @@ TEST_CASE("SetWatches beyond 1 MiB: the connection comes back, and every watch s
             session_status status = zk.status();
             proxy.cut();
             while (status.state != session_state::suspended) {
-                status = co_await zk.next_state(status);
+                status = co_await zk.next_status(status);
             }
             constexpr std::size_t meanwhile = 300;
             for (std::size_t i = 0; i < meanwhile; ++i)
@@ -163,7 +163,7 @@ TEST_CASE("SetWatches beyond 1 MiB: the connection comes back, and every watch s
             co_await other.sync();
             proxy.set_acceptance(acceptance::normal);
             while (status.state != session_state::connected) {
-                status = co_await zk.next_state(status);
+                status = co_await zk.next_status(status);
             }
             for (std::size_t i = 0; i < meanwhile; ++i) {
                 INFO("watch " << i);
@@ -394,7 +394,7 @@ TEST_CASE("watches: dropped ones are taken from the server, whenever they are dr
             }
             session_status status = zk.status();
             while (status.state != session_state::suspended) {
-                status = co_await zk.next_state(status);
+                status = co_await zk.next_status(status);
             }
             co_await reach(zk, session_state::connected);
             co_await zk.sync();
@@ -406,7 +406,7 @@ TEST_CASE("watches: dropped ones are taken from the server, whenever they are dr
             }
             session_status status = zk.status();
             while (status.state != session_state::suspended) {
-                status = co_await zk.next_state(status);
+                status = co_await zk.next_status(status);
             }
             co_await reach(zk, session_state::connected);
             co_await zk.sync();

@@ -179,7 +179,7 @@ TEST_CASE("abandoned: who waits for others") {
         membership group(zk, path);
         co_await group.join("me");
         for (;;)
-            co_await group.next_change();
+            co_await group.next();
     });
     abandon_at_every_stage("partitioner", [](client& zk, std::string path) -> awaitable<void> {
         const std::vector<std::string> shards{"one", "two"};
@@ -309,7 +309,9 @@ TEST_CASE("abandoned: in a part of the tree") {
         tree_cache cache(view, "/");
         persistent_watch watch = co_await view.add_watch("/", watch_mode::persistent);
         ownership held = co_await l.acquire();
-        co_await (l.acquire() && cache.next(1'000) && watch.next() && held.wait_lost());
+        tree_state seen;
+        seen.revision = 1'000;
+        co_await (l.acquire() && cache.next(seen) && watch.next() && held.wait_lost());
     });
 }
 
@@ -361,7 +363,7 @@ TEST_CASE("abandoned: those who follow nodes") {
                                co_await services.register_instance(instance);
                                service_cache cache(zk, path, "web");
                                service_state state = co_await cache.next();
-                               co_await cache.next(state.revision);
+                               co_await cache.next(state);
                            });
     abandon_at_every_stage("service provider", [](client& zk, std::string path) -> awaitable<void> {
         service_provider provider(zk, path, "nobody");

@@ -128,16 +128,16 @@ TEST_CASE("default constructed recipes have no path, and their operations fail w
         CHECK(number_ec == errc::closed);
         auto [single_ec] = co_await single.publish("x", as_tuple());
         CHECK(single_ec == errc::closed);
-        auto [ready_ec, ready_state] = co_await ready.next(0, as_tuple());
+        auto [ready_ec, ready_state] = co_await ready.next(as_tuple());
         CHECK(ready_ec == errc::closed);
         configuration_parts none;
         auto [versioned_ec] = co_await versioned.publish(none, as_tuple());
         CHECK(versioned_ec == errc::closed);
-        auto [node_ec, node_now] = co_await node.next(0, as_tuple());
+        auto [node_ec, node_now] = co_await node.next(as_tuple());
         CHECK(node_ec == errc::closed);
-        auto [children_ec, children_now] = co_await children.next(0, as_tuple());
+        auto [children_ec, children_now] = co_await children.next(as_tuple());
         CHECK(children_ec == errc::closed);
-        auto [tree_ec, tree_now] = co_await tree.next(0, as_tuple());
+        auto [tree_ec, tree_now] = co_await tree.next(as_tuple());
         CHECK(tree_ec == errc::closed);
 
         auto deadline = std::chrono::steady_clock::now() + 1s;

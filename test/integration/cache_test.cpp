@@ -32,8 +32,10 @@ const cache_options both_forms[] = {cache_options(), one_shot()};
 template <class Cache, class State>
 awaitable<void> next_begins_too_late(client& zk, std::string path) {
     Cache cache(zk, path);
-    co_await cache.next(0, as_tuple());
-    auto ask = [](Cache& c) { return c.next(7, boost::asio::deferred); };
+    co_await cache.next(as_tuple());
+    State seen;
+    seen.revision = 7;
+    auto ask = [&seen](Cache& c) { return c.next(seen, boost::asio::deferred); };
     error_code ec = co_await begun_too_late<State>(zk, cache, ask);
     CHECK(ec == boost::asio::error::operation_aborted);
 }
@@ -49,25 +51,25 @@ TEST_CASE("node cache: creation, change, deletion") {
             CHECK_FALSE(state.exists);
             admin hand(shared_server().port());
             hand.plant(path + "/n", "one");
-            state = co_await cache.next(state.revision);
+            state = co_await cache.next(state);
             CHECK(state.exists);
             CHECK(state.data == "one");
             for (int i = 0; i < 20; ++i)
                 hand.set(path + "/n", std::to_string(i));
             while (state.data != "19")
-                state = co_await cache.next(state.revision);
+                state = co_await cache.next(state);
             CHECK(state.stat.version == 20);
             hand.erase(path + "/n");
-            state = co_await cache.next(state.revision);
+            state = co_await cache.next(state);
             CHECK_FALSE(state.exists);
             // Deleted and created again with the same version.
             hand.plant(path + "/n", "a");
             while (state.data != "a")
-                state = co_await cache.next(state.revision);
+                state = co_await cache.next(state);
             hand.erase(path + "/n");
             hand.plant(path + "/n", "b");
             while (state.data != "b")
-                state = co_await cache.next(state.revision);
+                state = co_await cache.next(state);
             CHECK(cache.current().data == "b");
             auto late = zk.counters().requests;
             CHECK(late > 0);
@@ -89,25 +91,25 @@ TEST_CASE("children cache: names and data") {
             CHECK(state.nodes->at("a").data == "1");
             hand.set(path + "/c/a", "3");
             while (state.nodes->at("a").data != "3")
-                state = co_await cache.next(state.revision);
+                state = co_await cache.next(state);
             hand.erase(path + "/c/b");
             hand.plant(path + "/c/d", "4");
             while (state.nodes->contains("b") || !state.nodes->contains("d"))
-                state = co_await cache.next(state.revision);
+                state = co_await cache.next(state);
             CHECK(state.nodes->at("d").data == "4");
             // The second child of a child is not one of its own.
             hand.plant(path + "/c/d/deep", "5");
             hand.plant(path + "/c/e", "6");
             while (!state.nodes->contains("e"))
-                state = co_await cache.next(state.revision);
+                state = co_await cache.next(state);
             CHECK(state.nodes->size() == 3);
             hand.erase_recursively(path + "/c");
             while (state.exists)
-                state = co_await cache.next(state.revision);
+                state = co_await cache.next(state);
             CHECK(state.nodes->empty());
             hand.plant(path + "/c/f/g", "7");
             while (!state.exists || !state.nodes->contains("f"))
-                state = co_await cache.next(state.revision);
+                state = co_await cache.next(state);
             CHECK(state.nodes->size() == 1);
             hand.erase_recursively(path + "/c");
         }
@@ -129,7 +131,7 @@ TEST_CASE("tree cache: depth") {
         }
         client empty;
         tree_cache none(empty, path);
-        auto [ec, nothing] = co_await none.next(0, as_tuple());
+        auto [ec, nothing] = co_await none.next(as_tuple());
         CHECK(ec == errc::closed);
     });
 }
@@ -157,7 +159,7 @@ TEST_CASE("cache: a filter leaves out branches, which cost no watches") {
         CHECK(zk.counters().watches == 6);
         co_await zk.create(path + "/a/x/z");
         co_await zk.create(path + "/a/c");
-        state = co_await tree.next(state.revision);
+        state = co_await tree.next(state);
         CHECK(paths() == std::vector<std::string>{"", "/a", "/a/b", "/a/c"});
         options.one_shot_watches = false;
         tree_cache one_watch(zk, path, tree_cache::unlimited, options);
@@ -165,7 +167,7 @@ TEST_CASE("cache: a filter leaves out branches, which cost no watches") {
         co_await zk.create(path + "/a/x/more");
         co_await zk.create(path + "/a/d");
         while (state.nodes->size() == 4)
-            state = co_await one_watch.next(state.revision);
+            state = co_await one_watch.next(state);
         CHECK(paths() == std::vector<std::string>{"", "/a", "/a/b", "/a/c", "/a/d"});
     });
 }
@@ -204,15 +206,15 @@ TEST_CASE("cache: names and metadata without data") {
                 };
                 while (length(*all.nodes, path + "/c/a") != 3 || all.nodes->size() != 5 ||
                        !all.nodes->contains(path + "/c/d/e"))
-                    all = co_await tree.next(all.revision);
+                    all = co_await tree.next(all);
                 while (length(*names.nodes, "a") != 3 || names.nodes->size() != 3)
-                    names = co_await children.next(names.revision);
+                    names = co_await children.next(names);
                 while (one.stat.data_length != 3)
-                    one = co_await node.next(one.revision);
+                    one = co_await node.next(one);
                 // A node that may not be read: its deletion is seen nevertheless.
                 hand.erase(path + "/c/secret");
                 while (names.nodes->contains("secret"))
-                    names = co_await children.next(names.revision);
+                    names = co_await children.next(names);
             }
             co_await zk.erase_tree(path + "/c");
         }
@@ -229,13 +231,13 @@ TEST_CASE("cache: a state that has not settled is current, but not told") {
         options.settle = milliseconds(1);
         children_cache quick(zk, path, options);
         pending_result<tree_state> never;
-        slow->next(0, never.handler());
+        slow->next(never.handler());
         tree_state state = co_await quick.next();
         co_await zk.create(path + "/a");
         // Its client's own change, as without `settle`.
         CHECK(slow->current().nodes->contains("a"));
         while (!state.nodes->contains("a"))
-            state = co_await quick.next(state.revision);
+            state = co_await quick.next(state);
         CHECK_FALSE(never.done());
         slow.reset();
         error_code ec = co_await finished(never);
@@ -252,7 +254,7 @@ TEST_CASE("cache: the event loop ends with the client, whether or not the state 
         cache_options options;
         options.settle = std::chrono::hours(1);
         cache.emplace(zk, "/", options);
-        cache->next(0, next.handler());
+        cache->next(next.handler());
         co_await eventually_async([&] { return cache->current().revision > 0; });
         co_await zk.close(as_tuple());
     });
@@ -284,7 +286,7 @@ TEST_CASE("cache: cancelled, destroyed, closed") {
         error_code first;
         error_code second;
         cache->next(
-            state.revision,
+            state,
             boost::asio::bind_cancellation_slot(cancel.slot(), [&](error_code ec, node_state) {
                 first = ec;
                 ++completed;
@@ -292,7 +294,7 @@ TEST_CASE("cache: cancelled, destroyed, closed") {
         cancel.emit(boost::asio::cancellation_type::total);
         co_await eventually_async([&] { return completed == 1; });
         CHECK(first == boost::asio::error::operation_aborted);
-        cache->next(state.revision, [&](error_code ec, node_state) {
+        cache->next(state, [&](error_code ec, node_state) {
             second = ec;
             ++completed;
         });
@@ -301,7 +303,7 @@ TEST_CASE("cache: cancelled, destroyed, closed") {
         CHECK(second == boost::asio::error::operation_aborted);
         node_cache other(zk, path);
         state = co_await other.next();
-        other.next(state.revision, [&](error_code ec, node_state) {
+        other.next(state, [&](error_code ec, node_state) {
             second = ec;
             ++completed;
         });
@@ -528,7 +530,7 @@ awaitable<void> shows_own_publications(client& zk, std::string path) {
         co_await one.publish(value);
         CHECK(one.current().data == value);
         CHECK(other.current().data == value);
-        node_state next = co_await one.next(0);
+        node_state next = co_await one.next();
         CHECK(next.data == value);
 
         configuration_parts parts{{"part", value}};
@@ -544,9 +546,9 @@ awaitable<void> shows_own_publications(client& zk, std::string path) {
         }
         CHECK(*ready_too.current().parts == parts);
         CHECK(*versions_too.current().parts == parts);
-        configuration_version now = co_await ready_too.next(0);
+        configuration_version now = co_await ready_too.next();
         CHECK(*now.parts == parts);
-        now = co_await versions_too.next(0);
+        now = co_await versions_too.next();
         CHECK(*now.parts == parts);
     }
 }
@@ -555,9 +557,9 @@ awaitable<void> shows_own_publications(client& zk, std::string path) {
 awaitable<void> answers_with_own_changes(client& zk, std::string path) {
     membership group(zk, path + "/group");
     membership observer(zk, path + "/group");
-    co_await observer.next_change();
+    co_await observer.next();
     co_await group.join("me", "here");
-    membership_change change = co_await observer.next_change();
+    membership_change change = co_await observer.next();
     CHECK(change.joined.size() == 1);
     co_await group.set_data("there");
     auto members = co_await observer.list_members();

@@ -357,7 +357,7 @@ TEST_CASE("client below: survives the loss of connections and of the session") {
         co_await reach(view, session_state::suspended);
         observer().plant(at_server(path + "/c/new"));
         while (!state.nodes->contains("/c/new"))
-            state = co_await cache.next(state.revision);
+            state = co_await cache.next(state);
         watch_event event = co_await watch.next();
         CHECK(event.path == "/c");
         co_await view.create("/c/later");

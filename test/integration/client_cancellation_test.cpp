@@ -372,7 +372,7 @@ TEST_CASE("cancel: erase_tree sends no more of the deletions that were queued") 
         zk.erase_tree(path + "/tree", o.handler());
         co_await eventually_async([&] { return proxy.fired(listing) == 1; });
         o.cancel(cancellation_type::terminal);
-        co_await zk.next_state(before);
+        co_await zk.next_status(before);
         co_await reach(zk, session_state::connected);
         co_await zk.sync();
         co_await zk.sync();
@@ -493,12 +493,12 @@ TEST_CASE("cancel: close stops waiting, and the closing goes on") {
     }
 }
 
-TEST_CASE("cancel: next_state and watch::next") {
+TEST_CASE("cancel: next_status and watch::next") {
     for (cancellation_type type : types) {
         INFO(name_of(type));
         with_client([type](client& zk, std::string path) -> awaitable<void> {
             outcome<session_status> state;
-            zk.next_state(zk.status(), state.handler());
+            zk.next_status(zk.status(), state.handler());
             watched_data w = co_await zk.watch_data(path);
             outcome<watch_event> event;
             w.changed.next(event.handler());

@@ -341,7 +341,7 @@ TEST_CASE("connect: a session moves between IPv4 and IPv6") {
         session_status status = zk.status();
         proxy.set_acceptance(acceptance::not_listening);
         proxy.cut();
-        co_await zk.next_state(status);
+        co_await zk.next_status(status);
         co_await reach(zk, session_state::connected);
         CHECK(zk.session_id() == id);
         co_await zk.get("/");
@@ -549,7 +549,7 @@ TEST_CASE("state: seen without missing a change") {
         CHECK(idle.session_id == 0);
         CHECK(zk.negotiated_timeout() == 0ms);
         outcome<session_status> next;
-        zk.next_state(idle, next.handler());
+        zk.next_status(idle, next.handler());
         co_await let_others_run();
         CHECK_FALSE(next.done());
         outcome<> connecting;
@@ -566,23 +566,23 @@ TEST_CASE("state: seen without missing a change") {
         CHECK(zk.negotiated_timeout() == 6'000ms);
         CHECK_FALSE(now.reason);
         // What was seen long ago differs already.
-        session_status at_once = co_await zk.next_state(idle);
+        session_status at_once = co_await zk.next_status(idle);
         CHECK(at_once.revision == now.revision);
 
         proxy.cut();
-        session_status suspended = co_await zk.next_state(now);
+        session_status suspended = co_await zk.next_status(now);
         CHECK(suspended.state == session_state::suspended);
-        session_status again = co_await zk.next_state(suspended);
+        session_status again = co_await zk.next_status(suspended);
         CHECK(again.state == session_state::connected);
         CHECK(again.generation == 1);
         CHECK(again.session_id == now.session_id);
         CHECK(zk.counters().connects == 2);
 
         co_await zk.close();
-        session_status closed = co_await zk.next_state(again);
+        session_status closed = co_await zk.next_status(again);
         CHECK(closed.state == session_state::closed);
         CHECK(closed.reason == errc::closed);
-        auto [over, last] = co_await zk.next_state(closed, as_tuple());
+        auto [over, last] = co_await zk.next_status(closed, as_tuple());
         CHECK(over == errc::closed);
         CHECK(last.state == session_state::closed);
     });
@@ -620,7 +620,7 @@ TEST_CASE("generation: a new session after the old one was expired, or the end i
             session_status status = zk.status();
             expire_through(proxy);
             for (;;) {
-                auto [ec, next] = co_await zk.next_state(status, as_tuple());
+                auto [ec, next] = co_await zk.next_status(status, as_tuple());
                 if (ec)
                     break;
                 status = next;
@@ -663,7 +663,7 @@ TEST_CASE("close: of a client that was moved from") {
         CHECK(refused == errc::closed);
         auto [not_connected] = co_await zk.connect(as_tuple());
         CHECK(not_connected == errc::closed);
-        auto [no_state, status] = co_await zk.next_state(session_status(), as_tuple());
+        auto [no_state, status] = co_await zk.next_status(session_status(), as_tuple());
         CHECK(no_state == errc::closed);
     });
 }
@@ -677,7 +677,7 @@ TEST_CASE("close: in every state") {
         SECTION("idle") {
             client zk(executor, options);
             outcome<session_status> next;
-            zk.next_state(zk.status(), next.handler());
+            zk.next_status(zk.status(), next.handler());
             auto [early, node] = co_await zk.get("/", as_tuple());
             CHECK(early == errc::closed);
             auto [ec] = co_await zk.close(as_tuple());

@@ -50,7 +50,7 @@ struct burden {
         for (std::size_t i = 0; i < many; ++i) {
             zk.get(path, reads[i].handler());
             zk.set(path, "x", any_version, writes[i].handler());
-            zk.next_state(zk.status(), states[i].handler());
+            zk.next_status(zk.status(), states[i].handler());
         }
     }
 
@@ -295,7 +295,7 @@ TEST_CASE("context: destroyed with everything pending, in each state") {
                     client zk(executor, options);
                     b.start(zk, "/");
                     reached = true;
-                    co_await zk.next_state(zk.status());
+                    co_await zk.next_status(zk.status());
                 } else if (how == 1) {
                     proxy.black_hole(true);
                     reached = true;
@@ -330,7 +330,7 @@ TEST_CASE("context: destroyed with everything pending, in each state") {
                         zk.ensure_path(path + "/a/b", create_options(), detached);
                         co_await let_others_run();
                         reached = true;
-                        co_await zk.next_state(zk.status());
+                        co_await zk.next_status(zk.status());
                     }
                 }
             };
@@ -429,7 +429,7 @@ TEST_CASE("close: a hundred clients on one context, all with waiters") {
         auto wait = [&ends](client& c) -> awaitable<void> {
             session_status status = c.status();
             for (;;) {
-                auto [ec, next] = co_await c.next_state(status, as_tuple());
+                auto [ec, next] = co_await c.next_status(status, as_tuple());
                 if (ec)
                     break;
                 status = next;

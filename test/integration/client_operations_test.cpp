@@ -380,14 +380,14 @@ TEST_CASE("add_auth: the server enforces what a digest allows, in later sessions
         // A new connection of the same session, and a new session.
         session_status connected = owner.status();
         proxy.cut();
-        co_await owner.next_state(connected);
+        co_await owner.next_status(connected);
         node_data same_session = co_await owner.get(path);
         CHECK(same_session.data == "private");
         CHECK(owner.generation() == 1);
         expire_through(proxy);
         session_status status = owner.status();
         while (status.generation != 2)
-            status = co_await owner.next_state(status);
+            status = co_await owner.next_status(status);
         node_data next_session = co_await owner.get(path);
         CHECK(next_session.data == "private");
         co_await owner.erase(path);

@@ -138,7 +138,7 @@ TEST_CASE("token: no handler runs inside its initiating call, whatever the opera
                 zk->get_config(here);
                 session_status other;
                 other.revision = 77;
-                zk->next_state(other, here);
+                zk->next_status(other, here);
                 inside = false;
                 co_await eventually_async([&] { return pending == 0; });
             }
@@ -368,7 +368,7 @@ TEST_CASE("token: with ||, the loser is cancelled") {
             watch_event event = co_await w.changed.next();
             CHECK(event.type == watch_event_type::data_changed);
         }
-        auto fourth = co_await (zk.next_state(zk.status()) || zk.get(path));
+        auto fourth = co_await (zk.next_status(zk.status()) || zk.get(path));
         CHECK(fourth.index() == 1);
         auto fifth = co_await (zk.get(path, use_awaitable) || timer.async_wait(use_awaitable));
         (void)fifth;

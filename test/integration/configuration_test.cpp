@@ -33,21 +33,21 @@ awaitable<void> publish_and_read(client& zk, std::string path) {
     configuration_version v = co_await reader.next();
     CHECK(v.status == configuration_status::absent);
     co_await writer.publish(parts_of("one", 3));
-    v = co_await reader.next(v.revision);
+    v = co_await reader.next(v);
     CHECK(v.status == configuration_status::published);
     CHECK(*v.parts == parts_of("one", 3));
     std::int64_t number = v.number;
     co_await writer.publish(parts_of("two", 2));
-    v = co_await reader.next(v.revision);
+    v = co_await reader.next(v);
     CHECK(*v.parts == parts_of("two", 2));
     CHECK(v.number > number);
     co_await writer.publish(configuration_parts());
-    v = co_await reader.next(v.revision);
+    v = co_await reader.next(v);
     CHECK(v.parts->empty());
     // More than one request can carry.
     configuration_parts large = parts_of(std::string(100'000, 'x'), 30);
     co_await writer.publish(large);
-    v = co_await reader.next(v.revision);
+    v = co_await reader.next(v);
     CHECK(*v.parts == large);
     auto [ec] = co_await writer.publish(parts_of(std::string(2 << 20, 'x'), 1), as_tuple());
     CHECK(ec == errc::too_large);
@@ -57,12 +57,12 @@ awaitable<void> publish_and_read(client& zk, std::string path) {
     CHECK(bad_ec == errc::bad_path);
     admin(shared_server().port()).erase_recursively(path + "/c");
     while (v.status == configuration_status::published)
-        v = co_await reader.next(v.revision);
+        v = co_await reader.next(v);
     while (v.status != configuration_status::absent)
-        v = co_await reader.next(v.revision);
+        v = co_await reader.next(v);
     co_await writer.publish(parts_of("again", 1));
     while (v.status != configuration_status::published)
-        v = co_await reader.next(v.revision);
+        v = co_await reader.next(v);
     CHECK(*v.parts == parts_of("again", 1));
 }
 
@@ -91,7 +91,7 @@ awaitable<void> never_mixed(client& zk, std::string path) {
         Configuration reader(zk, path + "/c");
         configuration_version v;
         while (last != "59") {
-            v = co_await reader.next(v.revision);
+            v = co_await reader.next(v);
             if (v.status != configuration_status::published)
                 continue;
             ++versions;
@@ -112,7 +112,9 @@ template <class Configuration, class State>
 awaitable<void> next_begins_too_late(client& zk, std::string path) {
     Configuration c(zk, path);
     co_await c.next();
-    auto ask = [](Configuration& gone) { return gone.next(7, boost::asio::deferred); };
+    State seen;
+    seen.revision = 7;
+    auto ask = [&seen](Configuration& gone) { return gone.next(seen, boost::asio::deferred); };
     error_code ec = co_await begun_too_late<State>(zk, c, ask);
     CHECK(ec == boost::asio::error::operation_aborted);
 }
@@ -136,14 +138,14 @@ TEST_CASE("configuration of one znode") {
         node_state state = co_await c.next();
         CHECK_FALSE(state.exists);
         co_await c.publish("one");
-        state = co_await c.next(state.revision);
+        state = co_await c.next(state);
         CHECK(state.data == "one");
         co_await c.publish("two");
         while (state.data != "two")
-            state = co_await c.next(state.revision);
+            state = co_await c.next(state);
         admin(shared_server().port()).erase(path + "/deep/c");
         while (state.exists)
-            state = co_await c.next(state.revision);
+            state = co_await c.next(state);
         auto [ec] = co_await c.publish(std::string(2 << 20, 'x'), as_tuple());
         CHECK(ec == errc::too_large);
     });
@@ -176,7 +178,7 @@ awaitable<void> read_together(client& zk, fault_proxy& proxy, std::string path, 
         const auto asked = after.requests_of(op_code::multi_read);
         co_await writer.publish(parts_of("other", 5));
         while (v.parts->begin()->second != "other")
-            v = co_await reader.next(v.revision);
+            v = co_await reader.next(v);
         CHECK(proxy.statistics().requests_of(op_code::multi_read) == asked);
     } else {
         CHECK(count(op_code::multi_read) == 1);
@@ -233,12 +235,12 @@ TEST_CASE("configuration behind ready: a second writer is refused, a dead one ta
             CHECK(ec == errc::busy);
             CHECK(c.current().status == configuration_status::published);
         }
-        v = co_await c.next(v.revision);
+        v = co_await c.next(v);
         CHECK(v.status == configuration_status::broken);
         CHECK_FALSE(v.parts);
         co_await c.publish(parts_of("three", 1));
         while (v.status != configuration_status::published)
-            v = co_await c.next(v.revision);
+            v = co_await c.next(v);
         CHECK(*v.parts == parts_of("three", 1));
     });
 }
@@ -257,7 +259,7 @@ TEST_CASE("configuration in versions: old ones and a dead writer's are removed")
         CHECK(hand.exists(path + "/c/versions/0000000001-alive"));
         hand.set(path + "/c/current", "garbage");
         versioned_configuration other(zk, path + "/c");
-        auto [ec, v] = co_await other.next(0, as_tuple());
+        auto [ec, v] = co_await other.next(as_tuple());
         CHECK(ec == errc::foreign_data);
     });
 }
@@ -283,7 +285,7 @@ TEST_CASE("configuration in versions: a part that was erased later is missed") {
         CHECK(v.status == configuration_status::broken);
         co_await c.publish(parts_of("two", 3));
         while (v.status != configuration_status::published)
-            v = co_await c.next(v.revision);
+            v = co_await c.next(v);
         CHECK(*v.parts == parts_of("two", 3));
     });
 }
@@ -295,7 +297,7 @@ TEST_CASE("configuration: destroyed and closed") {
         {
             ready_configuration c(zk, path + "/c");
             configuration_version v = co_await c.next();
-            c.next(v.revision, [&](error_code ec, configuration_version) {
+            c.next(v, [&](error_code ec, configuration_version) {
                 result = ec;
                 ++completed;
             });
@@ -305,11 +307,11 @@ TEST_CASE("configuration: destroyed and closed") {
         co_await eventually_async([&] { return watch_count(shared_server().port()) == 0; });
         client empty;
         versioned_configuration none(empty, path);
-        auto [ec, v] = co_await none.next(0, as_tuple());
+        auto [ec, v] = co_await none.next(as_tuple());
         CHECK(ec == errc::closed);
         versioned_configuration c(zk, path + "/d");
         configuration_version seen = co_await c.next();
-        c.next(seen.revision, [&](error_code e, configuration_version) {
+        c.next(seen, [&](error_code e, configuration_version) {
             result = e;
             ++completed;
         });

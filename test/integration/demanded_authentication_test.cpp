@@ -139,7 +139,7 @@ TEST_CASE("demanded authentication: with credentials everything is as ever, also
             ownership held = co_await l.acquire();
             session_status connected = zk.status();
             proxy.cut();
-            co_await zk.next_state(connected);
+            co_await zk.next_status(connected);
             co_await zk.get("/");
             CHECK(held.valid());
             CHECK(zk.status().generation == 1);

@@ -391,7 +391,7 @@ TEST_CASE("dialect: a persistent watch that is refused leaves the others of its 
             if (reconnects) {
                 auto seen = zk.status();
                 proxy.cut();
-                co_await zk.next_state(seen);
+                co_await zk.next_status(seen);
                 co_await reach(zk, session_state::connected);
             }
             co_await zk.set(path, "new");
@@ -425,9 +425,9 @@ TEST_CASE("dialect: two caches of one tree at a server that has no recursive wat
                 return at != seen.nodes->end() && at->second.data == text;
             };
             while (!shows(one))
-                one = co_await first.next(one.revision);
+                one = co_await first.next(one);
             while (!shows(two))
-                two = co_await second.next(two.revision);
+                two = co_await second.next(two);
         }
     };
     with_old_server({.how = ignorance::hangs_up}, body, basic());
@@ -495,23 +495,21 @@ TEST_CASE("dialect: configurations are published and read with Keeper's counts")
         versioned_configuration versions(zk, path + "/versions");
         ready_configuration ready(zk, path + "/ready");
         configuration single(zk, path + "/single");
-        std::array<std::uint64_t, 3> seen{};
+        configuration_version whole, other;
+        node_state value;
         for (int i = 0; i < 6; ++i) {
             const std::string text = std::to_string(i);
             const configuration_parts parts = two_parts(text);
             co_await versions.publish(parts);
             co_await ready.publish(parts);
             co_await single.publish(text);
-            auto whole = co_await versions.next(seen[0]);
+            whole = co_await versions.next(whole);
             CHECK(whole.parts->at("a") == text);
             CHECK(whole.status == configuration_status::published);
-            seen[0] = whole.revision;
-            auto other = co_await ready.next(seen[1]);
+            other = co_await ready.next(other);
             CHECK(other.parts->at("b") == text);
-            seen[1] = other.revision;
-            auto value = co_await single.next(seen[2]);
+            value = co_await single.next(value);
             CHECK(value.data == text);
-            seen[2] = value.revision;
         }
     };
     with_old_server(keeper, body, basic());

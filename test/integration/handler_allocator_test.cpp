@@ -100,7 +100,7 @@ TEST_CASE("handler allocators: cancelled before there is a connection") {
         client zk(co_await boost::asio::this_coro::executor, options);
         tracked_handlers own;
         zk.connect(own.track("connect"));
-        zk.next_state(zk.status(), own.track("next_state"));
+        zk.next_status(zk.status(), own.track("next_status"));
         early_operations asked(zk, fresh_path());
         asked.ask_all();
         asked.ask_limited(1h);
@@ -212,7 +212,7 @@ TEST_CASE("handler allocators: a context is destroyed with everything pending") 
                 context.poll();
                 refused.emplace(*zk, "relative");
                 refused->ask_all();
-                zk->next_state(zk->status(), own.track("next_state"));
+                zk->next_status(zk->status(), own.track("next_status"));
             }
             check_freed(own);
             check_freed(asked->handlers());

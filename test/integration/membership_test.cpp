@@ -105,20 +105,20 @@ TEST_CASE("membership: changes come as differences") {
         client other = co_await one_more_client();
         membership watcher(zk, path);
         membership a(other, path);
-        membership_change c = co_await watcher.next_change();
+        membership_change c = co_await watcher.next();
         CHECK(c.empty());
         pending_result<membership_change> next;
-        watcher.next_change(next.handler());
+        watcher.next(next.handler());
         co_await settle(zk);
         CHECK_FALSE(next.done());
-        auto [ec, none] = co_await watcher.next_change(as_tuple());
+        auto [ec, none] = co_await watcher.next(as_tuple());
         CHECK(ec == errc::busy);
         co_await a.join("a", "1");
         CHECK(!co_await finished(next));
         REQUIRE(next.value().joined.size() == 1);
         CHECK(next.value().joined[0].data == "1");
         co_await a.set_data("2");
-        c = co_await watcher.next_change();
+        c = co_await watcher.next();
         REQUIRE(c.updated.size() == 1);
         CHECK(c.updated[0].data == "2");
         // What happens between two calls is told as one difference.
@@ -130,7 +130,7 @@ TEST_CASE("membership: changes come as differences") {
         std::size_t joined = 0;
         std::size_t left = 0;
         while (joined < 2) {
-            c = co_await watcher.next_change();
+            c = co_await watcher.next();
             joined += c.joined.size();
             left += c.left.size();
         }
@@ -138,31 +138,31 @@ TEST_CASE("membership: changes come as differences") {
         CHECK(left == 1);
         // Cancelling loses nothing.
         pending_result<membership_change> cancelled;
-        watcher.next_change(cancelled.handler());
+        watcher.next(cancelled.handler());
         co_await settle(zk);
         cancelled.cancel();
         CHECK(co_await finished(cancelled) == boost::asio::error::operation_aborted);
         co_await b.leave();
-        c = co_await watcher.next_change();
+        c = co_await watcher.next();
         CHECK(c.left.size() == 1);
         // a joins again by itself. Who looks only then is told of both at once.
         observer().erase_recursively(path);
         co_await eventually_async([&] { return observer().exists(path + "/a"); });
         co_await zk.sync("/");
-        c = co_await watcher.next_change();
+        c = co_await watcher.next();
         CHECK(c.left.size() == 1);
         REQUIRE(c.joined.size() == 1);
         CHECK(c.joined[0].data == "3");
         // Who looks all the time may see the moment without a.
         pending_result<membership_change> looking;
-        watcher.next_change(looking.handler());
+        watcher.next(looking.handler());
         co_await settle(zk);
         observer().erase_recursively(path);
         CHECK(!co_await finished(looking));
         c = looking.value();
         CHECK(c.left.size() == 1);
         while (c.joined.empty())
-            c = co_await watcher.next_change();
+            c = co_await watcher.next();
         CHECK(c.joined[0].data == "3");
         watcher = membership();
         co_await a.leave();
@@ -187,11 +187,11 @@ TEST_CASE("membership: a party of Kazoo's has its own names, and other children 
         REQUIRE(members.size() == 2);
         CHECK(members[0].name == "a");
         CHECK(members[1].name == "a-b");
-        membership_change change = co_await a.next_change();
+        membership_change change = co_await a.next();
         REQUIRE(change.joined.size() == 2);
         CHECK(change.joined[0].name == "a");
         pending_result<membership_change> next;
-        a.next_change(next.handler());
+        a.next(next.handler());
         co_await stranger.leave();
         co_await settle(zk);
         CHECK_FALSE(next.done());

@@ -211,7 +211,7 @@ TEST_CASE("ownership: an owner that moves to a lagging server reads nothing olde
             way.cut();
             session_status status = here.status();
             while (status.state == session_state::connected) {
-                status = co_await here.next_state(status);
+                status = co_await here.next_status(status);
             }
             std::string plain = co_await plainly(beside, path);
             CHECK(plain == "old");
@@ -220,7 +220,7 @@ TEST_CASE("ownership: an owner that moves to a lagging server reads nothing olde
 
             servers.catch_up();
             while (status.state != session_state::connected) {
-                status = co_await here.next_state(status);
+                status = co_await here.next_status(status);
             }
             CHECK(acquiring.value().valid());
             node_data seen = co_await acquiring.value().read(path);

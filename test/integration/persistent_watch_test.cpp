@@ -80,7 +80,7 @@ awaitable<void> bounce(client& zk, fault_proxy& proxy) {
     session_status status = zk.status();
     proxy.cut();
     while (status.state != session_state::suspended)
-        status = co_await zk.next_state(status);
+        status = co_await zk.next_status(status);
     co_await reach(zk, session_state::connected);
 }
 

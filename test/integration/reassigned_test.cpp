@@ -55,18 +55,18 @@ TEST_CASE("assigned over: who waits is told so") {
 
         node_cache cache(zk, path + "/cached");
         pending_result<node_state> next;
-        auto [none, first] = co_await cache.next(0, as_tuple());
+        auto [none, first] = co_await cache.next(as_tuple());
         REQUIRE_FALSE(none);
-        cache.next(first.revision, next.handler());
+        cache.next(first, next.handler());
         co_await settle(zk);
         co_await assign_over(cache, node_cache(zk, elsewhere), next);
         co_await nothing_left(path + "/cached");
 
         versioned_configuration settings(zk, path + "/settings");
         pending_result<configuration_version> version;
-        auto [missing, absent] = co_await settings.next(0, as_tuple());
+        auto [missing, absent] = co_await settings.next(as_tuple());
         REQUIRE_FALSE(missing);
-        settings.next(absent.revision, version.handler());
+        settings.next(absent, version.handler());
         co_await settle(zk);
         co_await assign_over(settings, versioned_configuration(zk, elsewhere), version);
         co_await nothing_left(path + "/settings");

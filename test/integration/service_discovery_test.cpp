@@ -43,7 +43,7 @@ const std::vector<std::string> only_web{"web"};
 awaitable<service_state> shown(service_cache& cache, const std::vector<std::string>& wanted) {
     service_state state = cache.current();
     while (state.revision == 0 || ids(state.instances) != wanted)
-        state = co_await cache.next(state.revision);
+        state = co_await cache.next(state);
     co_return state;
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("service discovery: what is done to an instance that was found concern
         service_cache cache(zk, path, "web");
         service_state state = co_await cache.next();
         while (state.instances.at(0).port != 81)
-            state = co_await cache.next(state.revision);
+            state = co_await cache.next(state);
         co_await discovery.unregister(state.instances[0]);
         CHECK_FALSE(observer().exists(path + "/web/x"));
         CHECK(observer().data(path + "/db/primary") == before);
@@ -319,7 +319,7 @@ TEST_CASE("service discovery: a cache shows changes; what is malformed is skippe
         service_state state = co_await shown(cache, a_and_b);
         const std::vector<std::string> x_and_y{"x", "y"};
         while (state.malformed != x_and_y)
-            state = co_await cache.next(state.revision);
+            state = co_await cache.next(state);
         CHECK(ids(state.instances) == a_and_b);
         auto all = co_await discovery.resolve("web");
         CHECK(ids(all) == a_and_b);
@@ -338,13 +338,13 @@ TEST_CASE("service discovery: a cache shows changes; what is malformed is skippe
             CHECK(both.find(path + "/web/y") != both.npos);
         }
         pending_result<service_state> next;
-        cache.next(state.revision, next.handler());
+        cache.next(state, next.handler());
         co_await settle(watching);
         CHECK_FALSE(next.done());
         next.cancel();
         CHECK(co_await finished(next) == boost::asio::error::operation_aborted);
         pending_result<service_state> last;
-        cache.next(state.revision, last.handler());
+        cache.next(state, last.handler());
         cache = service_cache();
         CHECK(co_await finished(last) == boost::asio::error::operation_aborted);
         // A registration has a watch of its own.

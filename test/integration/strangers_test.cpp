@@ -267,7 +267,7 @@ TEST_CASE("strangers: configurations, caches, members, names, meetings, transact
         partitioner their_shards(stranger, folder + "/shards", shards);
         co_await refused(their_shards.join("they"));
         co_await refused(their_shards.join("me"));
-        co_await refused(their_group.next_change());
+        co_await refused(their_group.next());
         co_await refused(their_names.register_name("service", "theirs"));
         co_await refused(their_names.register_name("other", "theirs"));
         co_await refused(their_names.register_name("other", "theirs", name_lifetime::session));
@@ -340,12 +340,12 @@ awaitable<void> caches_with_a_secret(client& insider,
     CHECK((known.nodes->at("secret").stat == shown));
     co_await insider.erase(secret);
     while (known.nodes->size() == 2)
-        known = co_await cache.next(known.revision);
+        known = co_await cache.next(known);
     CHECK(known.nodes->contains("told"));
     // Its parent is watched from then on.
     co_await insider.create(secret, "again", create_options{.acl = &entries});
     while (known.nodes->size() == 1)
-        known = co_await cache.next(known.revision);
+        known = co_await cache.next(known);
     CHECK(known.nodes->at("secret").data.empty());
 }
 

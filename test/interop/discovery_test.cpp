@@ -111,7 +111,7 @@ TEST_CASE("we find the instances that another library registers, and their end")
                         at.arguments({"task=register", "kind=static", "identity=d"}));
         service_state state = co_await cache.next();
         while (state.instances.size() != 2)
-            state = co_await cache.next(state.revision);
+            state = co_await cache.next(state);
         CHECK(state.malformed.empty());
         for (const service_instance& found : state.instances) {
             const bool dynamic = found.id == "c";
@@ -135,7 +135,7 @@ TEST_CASE("we find the instances that another library registers, and their end")
 
         theirs.kill();
         while (state.instances.size() != 1)
-            state = co_await cache.next(state.revision);
+            state = co_await cache.next(state);
         CHECK(state.instances[0].id == "d");
         while (endpoints.size() != 1)
             endpoints = co_await provider.get_endpoints();
@@ -144,7 +144,7 @@ TEST_CASE("we find the instances that another library registers, and their end")
         at.tell_to_leave();
         co_await remaining.end();
         while (!state.instances.empty())
-            state = co_await cache.next(state.revision);
+            state = co_await cache.next(state);
         service_discovery ours(zk, at.path);
         auto all = co_await ours.resolve("web");
         CHECK(all.empty());

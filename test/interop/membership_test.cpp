@@ -58,7 +58,7 @@ std::vector<std::string> a_member(meeting& at, const foreign_group& foreign) {
 /// The next difference that is not empty.
 boost::asio::awaitable<membership_change> difference(membership& group) {
     pending_result<membership_change> next;
-    group.next_change(next.handler());
+    group.next(next.handler());
     co_await eventually_async([&] { return next.done(); }, party_limit, "a change of the group");
     CHECK_FALSE(next.error());
     membership_change change = next.value();
@@ -74,7 +74,7 @@ TEST_CASE("members of both libraries see each other come and go") {
     meeting at;
     meet(at, [&](client& zk) -> boost::asio::awaitable<void> {
         membership ours(zk, at.path, options_of(foreign));
-        membership_change change = co_await ours.next_change();
+        membership_change change = co_await ours.next();
         CHECK(change.empty());
         co_await ours.join(foreign.our_name, "we");
         change = co_await difference(ours);

@@ -50,7 +50,7 @@ service_discovery_options discovery_options() {
 awaitable<service_state> shown(service_cache& cache, std::size_t count) {
     service_state state = co_await cache.next();
     while (state.instances.size() != count)
-        state = co_await cache.next(state.revision);
+        state = co_await cache.next(state);
     co_return state;
 }
 

@@ -35,7 +35,7 @@ TEST_CASE(
         node_state state = co_await ours.next();
         CHECK_FALSE(state.exists);
         party theirs(party_kind::curator, follower(at, "shared_value"));
-        state = co_await ours.next(state.revision);
+        state = co_await ours.next(state);
         CHECK(state.data == "seed");  // they create it
         co_await theirs.says("value seed");
         co_await ours.publish("ours");
@@ -44,7 +44,7 @@ TEST_CASE(
         party writer(party_kind::curator, follower(at, "shared_value", "theirs"));
         auto follow = [&](std::string wanted) -> boost::asio::awaitable<void> {
             while (state.data != wanted)
-                state = co_await ours.next(state.revision);
+                state = co_await ours.next(state);
         };
         co_await follow("theirs");
         co_await theirs.says("value theirs");

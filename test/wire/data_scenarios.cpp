@@ -26,7 +26,7 @@ awaitable<void> caches(client& c, std::string folder) {
     tree_cache cache(c, folder);
     co_await for_a_second(cache.next());
     auto [ec, made] = co_await c.create(folder + "/a/c", "1", create_options(), as_tuple());
-    co_await for_a_second(cache.next(cache.current().revision));
+    co_await for_a_second(cache.next(cache.current()));
 }
 
 awaitable<void> single_configurations(client& c, std::string folder) {
@@ -34,7 +34,7 @@ awaitable<void> single_configurations(client& c, std::string folder) {
     co_await mine.publish("1");
     node_state first = co_await mine.next();
     co_await mine.publish("2");
-    co_await for_a_second(mine.next(first.revision));
+    co_await for_a_second(mine.next(first));
 }
 
 template <class Layout>
@@ -45,7 +45,7 @@ awaitable<void> configurations(client& c, std::string folder) {
     configuration_version v = co_await mine.next();
     parts["one"] = "3";
     co_await mine.publish(parts);
-    co_await for_a_second(mine.next(v.revision));
+    co_await for_a_second(mine.next(v));
 }
 
 awaitable<void> counters(client& c, std::string folder) {

@@ -142,19 +142,19 @@ public:
     }
 
     /**
-     * @brief Waits for a state with another revision than the one seen before (0: any).
+     * @brief Waits until the state differs from the one passed: `s = co_await cache.next(s)`.
      *
      * @completes `void(error_code, State)`
      */
     template <class Token = default_token>
-    auto next(std::uint64_t seen, Token&& token = Token{}) {
+    auto next(const State& seen, Token&& token = Token{}) {
         return next_of("cache.next", seen, std::forward<Token>(token));
     }
 
-    /** @brief Same as `next(0)`. */
-    template <detail::token_not<std::uint64_t> Token = default_token>
+    /** @brief Same as above, for the first state. */
+    template <detail::token_not<State> Token = default_token>
     auto next(Token&& token = Token{}) {
-        return next(0, std::forward<Token>(token));
+        return next(State(), std::forward<Token>(token));
     }
 
 protected:
@@ -165,8 +165,8 @@ private:
 
     /// `next`, with this name in errors and spans.
     template <class Token>
-    auto next_of(const char* operation, std::uint64_t seen, Token&& token) {
-        return initiate<&start>(operation, std::forward<Token>(token), seen);
+    auto next_of(const char* operation, const State& seen, Token&& token) {
+        return initiate<&start>(operation, std::forward<Token>(token), seen.revision);
     }
 
     static void start(const impl_ptr& impl, std::uint64_t seen, handler_of<State> handler) {

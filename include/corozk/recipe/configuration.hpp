@@ -53,14 +53,14 @@ public:
 
     /** @brief As `node_cache::next`. */
     template <class Token = default_token>
-    auto next(std::uint64_t seen, Token&& token = Token{}) {
+    auto next(const node_state& seen, Token&& token = Token{}) {
         return cache_.next_of("configuration.next", seen, std::forward<Token>(token));
     }
 
-    /** @brief Same as `next(0)`. */
-    template <detail::token_not<std::uint64_t> Token = default_token>
+    /** @brief Same as above, for the first value. */
+    template <detail::token_not<node_state> Token = default_token>
     auto next(Token&& token = Token{}) {
-        return next(0, std::forward<Token>(token));
+        return next(node_state(), std::forward<Token>(token));
     }
 
     /**
@@ -127,7 +127,7 @@ public:
     configuration_version current() const;
 
     /**
-     * @brief Waits for a state with another revision than the one seen before (0: any).
+     * @brief Waits until the version differs from the one passed: `v = co_await c.next(v)`.
      *
      * Intermediate versions may be skipped. While a writer is publishing, the previous version
      * remains current. Loss of the connection or the session is not an error; everything is read
@@ -141,14 +141,15 @@ public:
      * later `next` still returns the state.
      */
     template <class Token = default_token>
-    auto next(std::uint64_t seen, Token&& token = Token{}) {
-        return initiate<&start_next>("configuration.next", std::forward<Token>(token), seen);
+    auto next(const configuration_version& seen, Token&& token = Token{}) {
+        return initiate<&start_next>(
+            "configuration.next", std::forward<Token>(token), seen.revision);
     }
 
-    /** @brief Same as `next(0)`. */
-    template <detail::token_not<std::uint64_t> Token = default_token>
+    /** @brief Same as above, for the first version. */
+    template <detail::token_not<configuration_version> Token = default_token>
     auto next(Token&& token = Token{}) {
-        return next(0, std::forward<Token>(token));
+        return next(configuration_version(), std::forward<Token>(token));
     }
 
     /**

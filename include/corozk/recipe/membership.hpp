@@ -35,7 +35,7 @@ struct membership_options {
 /**
  * @brief A group of processes: each member has an ephemeral node with its name and data.
  *
- * An object can be a member (`join` ... `leave`), an observer (`list_members`, `next_change`), or both.
+ * An object can be a member (`join` ... `leave`), an observer (`list_members`, `next`), or both.
  *
  * A member remains one until `leave`: after session loss it joins again in the next session with
  * its latest data, as soon as the server has deleted the node of the lost session. The same applies
@@ -52,7 +52,7 @@ struct membership_options {
  * as the server has it, across outages and sessions. Children that are not ephemeral are ignored.
  *
  * @par Preconditions
- * An observer may read all members' nodes; otherwise `list_members` and `next_change` fail with
+ * An observer may read all members' nodes; otherwise `list_members` and `next` fail with
  * `zk_errc::no_auth`.
  *
  * @cancellation
@@ -62,7 +62,7 @@ struct membership_options {
  * | `leave` | completes at once; leaves in the background |
  * | `set_data` | completes at once; writes the data in the background |
  * | `list_members` | completes at once |
- * | `next_change` | completes at once; the next call still reports the change |
+ * | `next` | completes at once; the next call still reports the change |
  *
  * @executor As `client`. The destructor leaves the group in the background.
  *
@@ -212,12 +212,12 @@ public:
      *
      * @completes `void(error_code, membership_change)`
      *
-     * @errors `errc::busy` (another `next_change` of this object is pending), `zk_errc::no_auth`,
+     * @errors `errc::busy` (another `next` of this object is pending), `zk_errc::no_auth`,
      * `errc::bad_path`, `errc::closed`.
      */
     template <class Token = default_token>
-    auto next_change(Token&& token = Token{}) {
-        return initiate<&start_next_change>("membership.next_change", std::forward<Token>(token));
+    auto next(Token&& token = Token{}) {
+        return initiate<&start_next>("membership.next", std::forward<Token>(token));
     }
 
 private:
@@ -227,7 +227,7 @@ private:
     static void start_list_members(const impl_ptr&,
                                    time_limit limit,
                                    handler_of<std::vector<member_info>>);
-    static void start_next_change(const impl_ptr&, handler_of<membership_change>);
+    static void start_next(const impl_ptr&, handler_of<membership_change>);
 };
 
 }  // namespace corozk

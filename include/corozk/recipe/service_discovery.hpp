@@ -301,7 +301,7 @@ public:
     service_state current() const;
 
     /**
-     * @brief Waits for a state with another revision than the one seen before (0: any).
+     * @brief Waits until the state differs from the one passed: `s = co_await cache.next(s)`.
      *        Intermediate states may be skipped, the latest never is.
      *
      * @completes `void(error_code, service_state)`
@@ -310,14 +310,15 @@ public:
      * `errc::bad_path`, `errc::closed`.
      */
     template <class Token = default_token>
-    auto next(std::uint64_t seen, Token&& token = Token{}) {
-        return initiate<&start_next>("service_cache.next", std::forward<Token>(token), seen);
+    auto next(const service_state& seen, Token&& token = Token{}) {
+        return initiate<&start_next>(
+            "service_cache.next", std::forward<Token>(token), seen.revision);
     }
 
-    /** @brief Same as `next(0)`. */
-    template <detail::token_not<std::uint64_t> Token = default_token>
+    /** @brief Same as above, for the first state. */
+    template <detail::token_not<service_state> Token = default_token>
     auto next(Token&& token = Token{}) {
-        return next(0, std::forward<Token>(token));
+        return next(service_state(), std::forward<Token>(token));
     }
 
 private:

@@ -35,7 +35,9 @@ task<> next_service_state(std::shared_ptr<service_cache_impl> self,
     waiting_call<service_state> call(*self, std::move(handler), wake);
     call.ahead_of_copies();
     inner_call<tree_state> change(p, wake);
-    self->nodes.next(seen, change.token());
+    tree_state shown;
+    shown.revision = seen;
+    self->nodes.next(shown, change.token());
     while (!change.done() && !call.over())
         co_await wake.wait();
     if (call.over())

@@ -89,7 +89,7 @@ task<error_code> find_available(service_provider_impl& self,
         if (auto at = self.down.next_return(p.now()))
             back.set(*at);
         inner_call<tree_state> change(p, wake);
-        self.nodes.next(state.revision, change.token());
+        self.nodes.next(state, change.token());
         while (!change.done() && !call.over() && !back.rang())
             co_await wake.wait();
         if (!change.done())

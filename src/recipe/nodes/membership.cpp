@@ -255,7 +255,7 @@ void membership::start_list_members(const impl_ptr& impl,
     detail::serve_at_path(impl, std::move(handler), limit, &detail::list_members);
 }
 
-void membership::start_next_change(const impl_ptr& impl, handler_of<membership_change> handler) {
+void membership::start_next(const impl_ptr& impl, handler_of<membership_change> handler) {
     if (detail::usable_at_path(impl, handler))
         detail::report_next(impl, std::move(handler));
 }

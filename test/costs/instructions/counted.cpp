@@ -165,7 +165,7 @@ void count_values(loop& l, client& zk) {
     section("node_cache: changes seen, one by one", count, [&] {
         l.run([&]() -> awaitable<void> {
             for (std::size_t i = 0; i < count; ++i) {
-                std::uint64_t seen = cache.current().revision;
+                node_state seen = cache.current();
                 co_await zk.set("/c", "12345678");
                 co_await cache.next(seen);
             }

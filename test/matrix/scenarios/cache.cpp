@@ -25,7 +25,7 @@ awaitable<void> probe(client& c, stage& s) {
     co_await write(s, path(s) + "/last", "1");
     tree_state state = co_await cache.next();
     while (!state.nodes || !state.nodes->contains(path(s) + "/last"))
-        state = co_await cache.next(state.revision);
+        state = co_await cache.next(state);
 }
 
 bool has(const tree_state& state, const std::string& at, const std::string& data) {
@@ -44,15 +44,15 @@ cache_options one_shot() {
 awaitable<void> follow_tree_with(stage& s, const cache_options& options) {
     object<tree_cache> cache(s, s.ours(), path(s), tree_cache::unlimited, options);
     std::string a = path(s) + "/a";
-    std::uint64_t seen = 0;
+    tree_state seen;
     for (const char* data : {"1", "2"}) {
         co_await write(s, a, data);
         for (;;) {
             call<tree_state> next(s, "next");
             cache->next(seen, next.token());
             tree_state state = co_await next.result();
-            s.check(state.revision != seen, "a state is not told twice");
-            seen = state.revision;
+            s.check(state.revision != seen.revision, "a state is not told twice");
+            seen = state;
             if (has(state, a, data))
                 break;
             s.check(!s.forbidden(), "who may not read is told nothing");
@@ -68,13 +68,13 @@ awaitable<void> follow_tree_with(stage& s, const cache_options& options) {
         tree_state state = co_await last.result();
         if (has(state, a, "3"))
             break;
-        seen = state.revision;
+        seen = state;
         call<tree_state> more(s, "next");
         cache->next(seen, more.token());
         state = co_await more.result();
         if (has(state, a, "3"))
             break;
-        seen = state.revision;
+        seen = state;
     }
 }
 
@@ -107,7 +107,7 @@ awaitable<void> follow_selected(stage& s, const cache_options& options) {
     testing::admin& hand = s.observer();
     hand.plant(root + "/a/b", "1");
     object<tree_cache> cache(s, s.ours(), root, tree_cache::unlimited, options);
-    std::uint64_t seen = 0;
+    tree_state seen;
     auto follow = [&]() -> awaitable<void> {
         const auto expected = tree_at_server(s, options);
         std::map<std::string, std::string> known;
@@ -116,7 +116,7 @@ awaitable<void> follow_selected(stage& s, const cache_options& options) {
             call<tree_state> next(s, "next");
             cache->next(seen, next.token());
             tree_state state = co_await next.result();
-            seen = state.revision;
+            seen = state;
             known.clear();
             if (state.nodes) {
                 for (const auto& [at, node] : *state.nodes)
@@ -158,7 +158,7 @@ awaitable<void> follow_filtered(stage& s) {
 
 awaitable<void> follow_node(stage& s) {
     object<node_cache> cache(s, s.ours(), path(s) + "/a");
-    std::uint64_t seen = 0;
+    node_state seen;
     for (const char* data : {"1", "2"}) {
         call<node_state> next(s, "next");
         cache->next(seen, next.token());
@@ -170,7 +170,7 @@ awaitable<void> follow_node(stage& s) {
             s.check(state.data.empty(), "what may not be read has no data");
             co_return;
         }
-        for (seen = state.revision; state.data != data; seen = state.revision) {
+        for (seen = state; state.data != data; seen = state) {
             call<node_state> more(s, "next");
             cache->next(seen, more.token());
             state = co_await more.result();
@@ -181,15 +181,15 @@ awaitable<void> follow_node(stage& s) {
 awaitable<void> follow_children(stage& s) {
     object<children_cache> cache(s, s.ours(), path(s));
     co_await write(s, path(s) + "/a", "1");
-    std::uint64_t seen = 0;
+    tree_state seen;
     for (const char* name : {"a", "b"}) {
         co_await write(s, path(s) + "/" + name, "1");
         for (;;) {
             call<tree_state> next(s, "next");
             cache->next(seen, next.token());
             tree_state state = co_await next.result();
-            s.check(state.revision != seen, "a state is not told twice");
-            seen = state.revision;
+            s.check(state.revision != seen.revision, "a state is not told twice");
+            seen = state;
             s.check(!s.forbidden(), "who may not read is told nothing");
             if (has(state, name, "1"))
                 break;

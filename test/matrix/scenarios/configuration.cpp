@@ -46,7 +46,7 @@ awaitable<void> publish_and_read(client& c, stage& s, std::string value) {
         co_return;
     configuration_version v = co_await mine.next();
     while (v.status != configuration_status::published || *v.parts != parts)
-        v = co_await mine.next(v.revision);
+        v = co_await mine.next(v);
 }
 
 template <class Layout>
@@ -92,7 +92,7 @@ awaitable<void> read(stage& s) {
         }
         do {
             call<configuration_version> reading(s, "next");
-            mine->next(v.revision, reading.token());
+            mine->next(v, reading.token());
             v = co_await reading.result();
             s.check(v.status != configuration_status::published || is_whole(v),
                     "a version is whole");
@@ -114,7 +114,7 @@ awaitable<void> whole(stage& s) {
     if (cancels(s.which()) && !s.notes("cancelled").empty()) {
         const configuration_parts parts = version(s.notes("cancelled").front());
         while (v.status != configuration_status::published || *v.parts != parts)
-            v = co_await reader.next(v.revision);
+            v = co_await reader.next(v);
     }
     if (v.status == configuration_status::published) {
         s.check(is_whole(v), "a version is whole");
@@ -163,7 +163,7 @@ scenario make_reader(std::string name) {
 awaitable<void> publish_one(stage& s) {
     configuration theirs(s.theirs(), path(s), options_of<configuration_options>(s));
     object<configuration> mine(s, s.ours(), path(s), options_of<configuration_options>(s));
-    std::uint64_t seen = 0;
+    node_state state;
     for (const char* value : {"1", "2"}) {
         call<> publishing(s, "publish");
         mine->publish(value, publishing.token());
@@ -173,10 +173,9 @@ awaitable<void> publish_one(stage& s) {
         co_await s.state(name);
         if (s.which() == fault::parent_deleted && s.applied())
             throw scenario_over();
-        node_state state = co_await theirs.next(seen);
+        state = co_await theirs.next(state);
         while (state.data != value)
-            state = co_await theirs.next(state.revision);
-        seen = state.revision;
+            state = co_await theirs.next(state);
     }
 }
 
@@ -186,7 +185,7 @@ awaitable<void> probe_one(client& c, stage& s) {
     co_await theirs.publish("last");
     node_state state = co_await theirs.next();
     while (state.data != "last")
-        state = co_await theirs.next(state.revision);
+        state = co_await theirs.next(state);
 }
 
 /// What was published last is there, or what was published after it.

@@ -70,8 +70,8 @@ awaitable<void> observe(stage& s) {
     names joined{"a"};
     names nobody;
     for (bool there : {true, false}) {
-        call<membership_change> waiting(s, "next_change");
-        g->next_change(waiting.token());
+        call<membership_change> waiting(s, "next");
+        g->next(waiting.token());
         const char* state = there ? "empty" : "one is there";
         co_await s.state(state);
         if (there) {
@@ -82,8 +82,8 @@ awaitable<void> observe(stage& s) {
         membership_change change = co_await waiting.result();
         apply(known, change, s);
         while (known != (there ? joined : nobody)) {
-            call<membership_change> more(s, "next_change");
-            g->next_change(more.token());
+            call<membership_change> more(s, "next");
+            g->next(more.token());
             change = co_await more.result();
             apply(known, change, s);
         }
@@ -121,8 +121,8 @@ awaitable<void> observe_two(stage& s) {
     members known;
     auto follow_until = [&](const members& wanted) -> awaitable<void> {
         while (known != wanted) {
-            call<membership_change> waiting(s, "next_change");
-            g->next_change(waiting.token());
+            call<membership_change> waiting(s, "next");
+            g->next(waiting.token());
             membership_change change = co_await waiting.result();
             for (const member_info& m : change.left)
                 s.check(known.erase(m.name) == 1, "who left was there: " + m.name);

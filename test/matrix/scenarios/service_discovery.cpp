@@ -124,7 +124,7 @@ awaitable<void> choose(stage& s) {
     service_state state;
     while (state.revision == 0 || !state.instances.empty()) {
         call<service_state> following(s, "next");
-        cache->next(state.revision, following.token());
+        cache->next(state, following.token());
         state = co_await following.result();
     }
 }

@@ -74,15 +74,15 @@ awaitable<void> write_several(actor& a) {
 awaitable<void> follow_one(actor& a) {
     noted_at_the_end over(a, "over");
     node_cache cache(a.zk(), path);
-    std::uint64_t seen = 0;
+    node_state seen;
     std::int64_t latest = 0;
     for (std::string last; last != "3";) {
         auto token = a.token();
         auto [ec, state] = co_await cache.next(seen, token);
         if (!a.may_see(ec, "next") || ec)
             co_return;
-        a.on().check(state.revision != seen, "the same state twice");
-        seen = state.revision;
+        a.on().check(state.revision != seen.revision, "the same state twice");
+        seen = state;
         if (!state.exists)
             continue;
         a.on().check(state.stat.mzxid > std::exchange(latest, state.stat.mzxid),
@@ -112,7 +112,7 @@ awaitable<void> follow_several(actor& a, Cache cache, std::string prefix) {
     };
     while (value_of("end") != "" || value_of("a") != "2" || value_of("b") != "nothing") {
         auto token = a.token();
-        auto [ec, next] = co_await cache.next(state.revision, token);
+        auto [ec, next] = co_await cache.next(state, token);
         if (!a.may_see(ec, "next") || ec)
             co_return;
         a.on().check(next.revision != state.revision, "the same state twice");

@@ -47,13 +47,13 @@ template <class Layout>
 awaitable<void> read(actor& a) {
     Layout mine(a.zk(), path);
     std::string last;
-    std::uint64_t seen = 0;
+    configuration_version seen;
     while (last != "2") {
         auto token = a.token();
         auto [ec, v] = co_await mine.next(seen, token);
         if (!a.may_see(ec, "next") || ec)
             co_return;
-        seen = v.revision;
+        seen = v;
         if (v.status != configuration_status::published)
             continue;
         bool whole = v.parts && v.parts->size() == 2 && *v.parts == version(v.parts->at("one"));
@@ -101,14 +101,14 @@ awaitable<void> write_in_between(actor& a) {
 template <class Layout>
 awaitable<void> read_to_the_last(actor& a) {
     Layout mine(a.zk(), path);
-    std::uint64_t seen = 0;
+    configuration_version seen;
     std::int64_t number = 0;
     for (std::string last; last != "9";) {
         auto token = a.token();
         auto [ec, v] = co_await mine.next(seen, token);
         if (!a.may_see(ec, "next") || ec)
             co_return;
-        seen = v.revision;
+        seen = v;
         if (v.status != configuration_status::published)
             continue;
         last = v.parts->at("one");

@@ -77,13 +77,13 @@ awaitable<void> write_the_last(actor& a) {
 awaitable<void> read_to_the_last(actor& a) {
     configuration mine(a.zk(), path);
     std::set<std::string> seen;
-    std::uint64_t revision = 0;
+    node_state now;
     for (std::string value; value != last;) {
         auto token = a.token();
-        auto [ec, state] = co_await mine.next(revision, token);
+        auto [ec, state] = co_await mine.next(now, token);
         if (!a.may_see(ec, "next") || ec)
             co_return;
-        revision = state.revision;
+        now = state;
         if (!state.exists)
             continue;
         value = state.data;

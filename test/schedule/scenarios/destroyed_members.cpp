@@ -78,15 +78,15 @@ awaitable<void> use_membership(actor& a, std::optional<membership>& m) {
     auto [joined] = co_await m->join("a", "1", firm);
     if (!goes_on(a, m, joined, "join"))
         co_return;
-    auto [told, all] = co_await m->next_change(firm);
-    if (!goes_on(a, m, told, "next_change"))
+    auto [told, all] = co_await m->next(firm);
+    if (!goes_on(a, m, told, "next"))
         co_return;
     auto [changed] = co_await m->set_data("2", firm);
     if (!goes_on(a, m, changed, "set_data"))
         co_return;
     auto token = a.token();
-    auto [told_again, difference] = co_await m->next_change(token);
-    goes_on(a, m, told_again, "next_change");
+    auto [told_again, difference] = co_await m->next(token);
+    goes_on(a, m, told_again, "next");
 }
 
 awaitable<void> join_and_leave(actor& a) {

@@ -4,7 +4,6 @@
 #include <corozk/recipe/cache.hpp>
 #include <corozk/recipe/configuration.hpp>
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -14,13 +13,13 @@ namespace destroyed_readers_scenarios {
 
 template <class Cache>
 awaitable<void> use_cache(actor& a, std::optional<Cache>& cache) {
-    std::uint64_t seen = 0;
+    decltype(cache->current()) seen;
     for (int i = 0; i < 3 && cache; ++i) {
         auto token = a.token();
         auto [ec, state] = co_await cache->next(seen, token);
         if (!goes_on(a, cache, ec, "next"))
             co_return;
-        seen = state.revision;
+        seen = state;
     }
 }
 
@@ -59,13 +58,13 @@ configuration_parts parts_of(const std::string& value) {
 
 template <class Layout>
 awaitable<void> use_configuration(actor& a, std::optional<Layout>& mine) {
-    std::uint64_t seen = 0;
+    configuration_version seen;
     for (int i = 0; i < 2 && mine; ++i) {
         auto token = a.token();
         auto [ec, v] = co_await mine->next(seen, token);
         if (!goes_on(a, mine, ec, "next"))
             co_return;
-        seen = v.revision;
+        seen = v;
         bool whole = !v.parts || *v.parts == parts_of(v.parts->at("one"));
         a.on().check(whole, "a version is not whole");
     }
@@ -115,7 +114,7 @@ awaitable<void> publish_for_certain(actor& a) {
             co_return;
         co_await pause();
     }
-    auto [ec, v] = co_await mine.next(0, firm);
+    auto [ec, v] = co_await mine.next(firm);
     if (!a.may_see(ec, "next") || ec)
         co_return;
     if (v.status == configuration_status::published)

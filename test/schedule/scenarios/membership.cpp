@@ -64,8 +64,8 @@ awaitable<void> watch_them(actor& a) {
     std::int64_t latest = 0;
     while (!known.contains("end")) {
         auto token = a.token();
-        auto [ec, change] = co_await m.next_change(token);
-        if (!a.may_see(ec, "next_change") || ec)
+        auto [ec, change] = co_await m.next(token);
+        if (!a.may_see(ec, "next") || ec)
             co_return;
         for (const member_info& one : change.joined) {
             if (one.name == "m")

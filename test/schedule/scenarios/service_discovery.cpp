@@ -63,7 +63,7 @@ awaitable<void> follow(actor& a) {
     service_state state;
     std::uint16_t last = 0;
     while (last != 3) {
-        auto [ec, next] = co_await cache.next(state.revision, token);
+        auto [ec, next] = co_await cache.next(state, token);
         if (!a.may_see(ec, "next") || ec)
             co_return;
         state = next;
