@@ -255,8 +255,8 @@ private:
         point.await(answered("rendezvous.await"));
         point.next(answered("rendezvous.next"));
         auto& names = made<name_service>("n");
-        names.register_name("x", "1", name_lifetime::session, answered("register_name"));
-        names.register_name("y", "1", name_lifetime::persistent, answered("register for ever"));
+        names.register_name("x", "1", create_mode::ephemeral, answered("register_name"));
+        names.register_name("y", "1", create_mode::persistent, answered("register for ever"));
         names.await_for("x", time_limit::for_ever(), answered("name_service.await_for"));
         names.list("", answered("name_service.list"));
         auto& services = made<service_discovery>("sd");

@@ -168,7 +168,7 @@ private:
         value.publish("x", answered("configuration.publish"));
         auto& names = made<name_service>(objects_);
         names.register_name(
-            "x", "", name_lifetime::session, answered("name_service.register_name"));
+            "x", "", create_mode::ephemeral, answered("name_service.register_name"));
         names.resolve("x", answered("name_service.resolve"));
         names.await("x", answered("name_service.await"));
         names.list("", answered("name_service.list"));

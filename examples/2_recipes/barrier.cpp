@@ -33,7 +33,7 @@ awaitable<void> work(std::string hosts) {
 
     // Bound to the session: if this process dies, the workers do not wait forever.
     corozk::barrier_options options;
-    options.bound_to_session = true;
+    options.mode = corozk::create_mode::ephemeral;
     corozk::barrier gate(zk, "/app/barriers/migration", options);
     co_await gate.set();
 

@@ -15,7 +15,7 @@ awaitable<void> work(std::string hosts) {
 
     corozk::name_service services(there, "/app/names");
     co_await services.register_name("mail/smtp", "10.0.0.5:25");
-    co_await services.register_name("mail/imap", "10.0.0.6:143", corozk::name_lifetime::session);
+    co_await services.register_name("mail/imap", "10.0.0.6:143", corozk::create_mode::ephemeral);
 
     corozk::name_service names(here, "/app/names");
     auto smtp = co_await names.resolve("mail/smtp");

@@ -26,6 +26,11 @@ const char* ttl_problem(create_mode mode, std::chrono::milliseconds ttl) noexcep
     return ttl > longest ? "a TTL is at most 2^40 - 1 milliseconds (34 years)" : nullptr;
 }
 
+const char* plain_mode_problem(create_mode mode) noexcept {
+    const bool plain = mode == create_mode::persistent || mode == create_mode::ephemeral;
+    return plain ? nullptr : "the mode must be persistent or ephemeral";
+}
+
 const char* path_problem(const transaction::step& step) noexcept {
     bool creates = step.kind == transaction::step_kind::create;
     return path_problem(step.path, creates && is_sequential(step.mode));

@@ -52,7 +52,7 @@ TEST_CASE("costs: name_service") {
         m.count("register_name",
                 [&]() -> awaitable<void> { co_await mine.register_name("mail/b", "value"); });
         m.count("register_name for the session", [&]() -> awaitable<void> {
-            co_await mine.register_name("mail/c", "value", name_lifetime::session);
+            co_await mine.register_name("mail/c", "value", create_mode::ephemeral);
         });
         m.count("resolve", [&]() -> awaitable<void> { co_await theirs.resolve("mail/a"); });
         m.count("list of 3", [&]() -> awaitable<void> { co_await theirs.list("mail"); });

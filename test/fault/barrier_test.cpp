@@ -44,7 +44,7 @@ void replace_after_doubt(Arm arm, Check check, bool stays = true) {
             auto executor = co_await boost::asio::this_coro::executor;
             client other = co_await one_more_client();
             barrier_options options;
-            options.bound_to_session = true;
+            options.mode = create_mode::ephemeral;
             barrier mine(zk, path, options);
             replacement r{.proxy = proxy, .path = path};
             proxy.arm(at_op(op_code::create2), swallow_reply_and_cut().then_refuse());
@@ -135,7 +135,7 @@ TEST_CASE("barrier: bound to a session that the server ends later than the clien
             client zk = co_await connect_to(proxy.hosts());
             const std::int64_t earlier = zk.session_id();
             barrier_options options;
-            options.bound_to_session = true;
+            options.mode = create_mode::ephemeral;
             barrier b(zk, "/gate", options);
             proxy.arm(at_op(op_code::create2), swallow_reply_and_cut().then_refuse());
             pending_result<bool> setting;
@@ -161,7 +161,7 @@ TEST_CASE("barrier: bound to a session that the server ends later than the clien
 TEST_CASE("barrier: set again while the server still has the session in which it was set") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         barrier_options options;
-        options.bound_to_session = true;
+        options.mode = create_mode::ephemeral;
         barrier b(zk, path, options);
         bool set = co_await b.set();
         CHECK(set);
@@ -184,7 +184,7 @@ TEST_CASE("barrier: a node that another object has set stays, even if it cannot 
     with_client([](client& zk, std::string path) -> awaitable<void> {
         client other = co_await one_more_client();
         barrier_options options;
-        options.bound_to_session = true;
+        options.mode = create_mode::ephemeral;
         barrier b(zk, path, options);
         barrier theirs(other, path, options);
         bool set = co_await theirs.set();

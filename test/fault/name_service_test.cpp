@@ -97,14 +97,14 @@ TEST_CASE("name service: the server of a new session lags behind: nothing seems 
 TEST_CASE("name service: a pending unregister ends with its object") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         name_service names(zk, path);
-        co_await names.register_name("a", "1", name_lifetime::session);
+        co_await names.register_name("a", "1", create_mode::ephemeral);
         proxy.set_acceptance(acceptance::close_at_once);
         proxy.cut();
         co_await eventually_async([&] { return zk.state() != session_state::connected; });
         pending_result<> leaving;
         names.unregister("a", leaving.handler());
         pending_result<> again;
-        names.register_name("a", "2", name_lifetime::session, again.handler());
+        names.register_name("a", "2", create_mode::ephemeral, again.handler());
         error_code busy = co_await finished(again);
         CHECK(busy == errc::busy);
         names = name_service();
@@ -120,13 +120,13 @@ TEST_CASE("name service: the time limit also holds for a name that the object ha
         name_service_options options;
         options.replace = true;
         name_service names(zk, path, options);
-        co_await names.register_name("a", "1", name_lifetime::session);
+        co_await names.register_name("a", "1", create_mode::ephemeral);
         proxy.set_acceptance(acceptance::close_at_once);
         proxy.cut();
         co_await eventually_async([&] { return zk.state() != session_state::connected; });
         for (const char* value : {"1", "2"}) {
             pending_result<> again;
-            names.register_name_for("a", value, name_lifetime::session, 100ms, again.handler());
+            names.register_name_for("a", value, create_mode::ephemeral, 100ms, again.handler());
             const error_code late = co_await finished(again);
             CHECK(late == errc::deadline_exceeded);
         }

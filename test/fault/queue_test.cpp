@@ -195,7 +195,7 @@ TEST_CASE("queue: an ephemeral item of another session that is put back outlives
         with_proxy([&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
             const std::string folder = path + "/q";
             queue_options fleeting;
-            fleeting.ephemeral_items = true;
+            fleeting.mode = create_mode::ephemeral;
             client doomed = co_await connect_to(proxy.hosts());
             queue mine(doomed, folder, fleeting);
             queue theirs(zk, folder, fleeting);

@@ -50,7 +50,7 @@ TEST_CASE("barrier: bound to the session that has set it") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         client setter = co_await one_more_client();
         barrier_options options;
-        options.bound_to_session = true;
+        options.mode = create_mode::ephemeral;
         barrier b(setter, path + "/gate", options);
         bool mine = co_await b.set();
         CHECK(mine);
@@ -61,6 +61,10 @@ TEST_CASE("barrier: bound to the session that has set it") {
         CHECK_FALSE(waits.done());
         co_await setter.close();
         CHECK(!co_await finished(waits));
+        options.mode = create_mode::container;
+        barrier unusual(zk, path + "/gate", options);
+        auto [ec, none] = co_await unusual.set(as_tuple());
+        CHECK(ec == errc::bad_option);
     });
 }
 

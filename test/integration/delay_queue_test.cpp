@@ -401,7 +401,7 @@ TEST_CASE("delay queue: options") {
         CHECK(observer().children(path + "/q").size() == 1);
 
         queue_options ephemeral;
-        ephemeral.ephemeral_items = true;
+        ephemeral.mode = create_mode::ephemeral;
         delay_queue passing(zk, path + "/passing", ephemeral, wall.reader());
         co_await passing.put("x", 0s);
         auto [claimed, claim] = co_await passing.consume(as_tuple());

@@ -19,13 +19,12 @@ TEST_CASE("name service: register, resolve, list, unregister") {
         CHECK(all.empty());
         co_await names.register_name("a", "1");
         co_await names.register_name("a", "1");
-        co_await names.register_name("printers/second", "2", name_lifetime::session);
+        co_await names.register_name("printers/second", "2", create_mode::ephemeral);
         name_entry e = co_await names.resolve("a");
         CHECK(e.value == "1");
-        CHECK(e.lifetime == name_lifetime::persistent);
+        CHECK(e.session_id == 0);
         e = co_await names.resolve("printers/second");
         CHECK(e.value == "2");
-        CHECK(e.lifetime == name_lifetime::session);
         CHECK(e.session_id == zk.session_id());
         std::tie(ec, none) = co_await names.resolve("printers", as_tuple());
         CHECK(ec == zk_errc::no_node);  // a folder
@@ -36,17 +35,19 @@ TEST_CASE("name service: register, resolve, list, unregister") {
         REQUIRE(all.size() == 1);
         CHECK(all[0].name == "second");
         auto [ec1] =
-            co_await names.register_name("a", "other", name_lifetime::persistent, as_tuple());
+            co_await names.register_name("a", "other", create_mode::persistent, as_tuple());
         CHECK(ec1 == errc::already_exists);
-        std::tie(ec1) = co_await names.register_name("a", "1", name_lifetime::session, as_tuple());
+        std::tie(ec1) = co_await names.register_name("a", "1", create_mode::ephemeral, as_tuple());
         CHECK(ec1 == errc::already_exists);
         std::tie(ec1) =
-            co_await names.register_name("../a", "1", name_lifetime::session, as_tuple());
+            co_await names.register_name("../a", "1", create_mode::ephemeral, as_tuple());
         CHECK(ec1 == errc::bad_path);
-        std::tie(ec1) = co_await names.register_name("b", "", name_lifetime::session, as_tuple());
+        std::tie(ec1) = co_await names.register_name("b", "", create_mode::ephemeral, as_tuple());
+        CHECK(ec1 == errc::bad_option);
+        std::tie(ec1) = co_await names.register_name("b", "1", create_mode::container, as_tuple());
         CHECK(ec1 == errc::bad_option);
         std::tie(ec1) =
-            co_await names.register_name("printers", "1", name_lifetime::persistent, as_tuple());
+            co_await names.register_name("printers", "1", create_mode::persistent, as_tuple());
         CHECK(ec1 == errc::already_exists);
         name_service_options options;
         options.replace = true;
@@ -56,18 +57,18 @@ TEST_CASE("name service: register, resolve, list, unregister") {
         CHECK(e.value == "other");
         // It does not end by itself, as one that is bound to a session does.
         std::tie(ec1) =
-            co_await rewriting.register_name("a", "mine", name_lifetime::session, as_tuple());
+            co_await rewriting.register_name("a", "mine", create_mode::ephemeral, as_tuple());
         CHECK(ec1 == errc::already_exists);
         co_await names.unregister("a");
         std::tie(ec1) = co_await names.unregister("a", as_tuple());
         CHECK(ec1 == zk_errc::no_node);
-        co_await names.register_name("printers/second", "2", name_lifetime::session);
+        co_await names.register_name("printers/second", "2", create_mode::ephemeral);
         std::tie(ec1) = co_await names.register_name(
-            "printers/second", "3", name_lifetime::session, as_tuple());
+            "printers/second", "3", create_mode::ephemeral, as_tuple());
         CHECK(ec1 == errc::already_exists);
         co_await names.unregister("printers/second");
         CHECK_FALSE(observer().exists(root + "/printers/second"));
-        co_await names.register_name("x", "1", name_lifetime::session);
+        co_await names.register_name("x", "1", create_mode::ephemeral);
         names = name_service();
         co_await eventually_async([&] { return !observer().exists(root + "/x"); });
         co_await eventually_async([&] { return watches_below(path) == 0; });
@@ -90,7 +91,7 @@ TEST_CASE("name service: follow and await a name") {
         co_await settle(zk);
         CHECK_FALSE(next.done());
         CHECK_FALSE(awaited.done());
-        co_await theirs.register_name("a/b", "1", name_lifetime::session);
+        co_await theirs.register_name("a/b", "1", create_mode::ephemeral);
         CHECK(!co_await finished(next));
         CHECK(next.value().value == "1");
         CHECK(!co_await finished(awaited));

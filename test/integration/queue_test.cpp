@@ -463,7 +463,7 @@ TEST_CASE("queue: ephemeral items go with their producer, and cannot be claimed"
     with_client([](client& zk, std::string path) -> awaitable<void> {
         client other = co_await one_more_client();
         queue_options options;
-        options.ephemeral_items = true;
+        options.mode = create_mode::ephemeral;
         queue producer(other, path + "/q", options);
         queue q(zk, path + "/q", options);
         co_await producer.put("a");
@@ -472,6 +472,10 @@ TEST_CASE("queue: ephemeral items go with their producer, and cannot be claimed"
         CHECK(item.data == "a");
         auto [ec, claim] = co_await q.try_consume(as_tuple());
         CHECK(ec == errc::not_supported);
+        options.mode = create_mode::ephemeral_sequential;
+        queue unusual(zk, path + "/q", options);
+        auto [refused] = co_await unusual.put("c", as_tuple());
+        CHECK(refused == errc::bad_option);
         co_await other.close();
         co_await zk.sync(path);
         std::size_t size = co_await q.count_items();

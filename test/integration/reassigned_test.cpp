@@ -98,7 +98,7 @@ TEST_CASE("assigned over: what stood for it goes") {
 
         name_service names(zk, path + "/names");
         name_service other_names(zk, elsewhere);
-        co_await names.register_name("n", "1", name_lifetime::session);
+        co_await names.register_name("n", "1", create_mode::ephemeral);
         names = std::move(other_names);
         co_await nothing_left(path + "/names");
 

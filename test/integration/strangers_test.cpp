@@ -270,7 +270,7 @@ TEST_CASE("strangers: configurations, caches, members, names, meetings, transact
         co_await refused(their_group.next());
         co_await refused(their_names.register_name("service", "theirs"));
         co_await refused(their_names.register_name("other", "theirs"));
-        co_await refused(their_names.register_name("other", "theirs", name_lifetime::session));
+        co_await refused(their_names.register_name("other", "theirs", create_mode::ephemeral));
         co_await refused(their_names.unregister("service"));
         co_await refused(their_names.resolve("service"));
         co_await refused(their_names.await_for("service", 20s));

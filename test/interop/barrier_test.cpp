@@ -94,7 +94,7 @@ TEST_CASE("our barrier ends with our session, for another library's waiters, too
         mortal_client dying;
         co_await dying.connect();
         barrier_options options;
-        options.bound_to_session = true;
+        options.mode = create_mode::ephemeral;
         barrier ours(dying.zk, at.path, options);
         co_await ours.set();
         party dead(which, at.arguments({"task=wait", short_session}));

@@ -38,11 +38,10 @@ TEST_CASE("name service: what a node says") {
     CHECK(e.present);
     CHECK(e.name == "n");
     CHECK(e.value == "v");
-    CHECK(e.lifetime == name_lifetime::persistent);
+    CHECK(e.session_id == 0);
     e = describe_name("n", node(17, "v"));
-    CHECK(e.lifetime == name_lifetime::session);
     CHECK(e.session_id == 17);
-    CHECK(describe_name("n", node(ttl, "v")).lifetime == name_lifetime::persistent);
+    CHECK(describe_name("n", node(ttl, "v")).session_id == 0);
 }
 
 TEST_CASE("name service: registering a name that is there") {

@@ -18,9 +18,10 @@ class barrier_impl;
 struct barrier_options {
     barrier_options() = default;
 
-    /// Whether the barrier is also removed when the session of the client that has set it ends, so
-    /// that a dead process does not block others forever.
-    bool bound_to_session = false;
+    /// `ephemeral`: the barrier is also removed when the session of the client that has set it ends,
+    /// so that a dead process does not block others forever. With a mode other than `ephemeral` and
+    /// `persistent`, `set` fails with `errc::bad_option`.
+    create_mode mode = create_mode::persistent;
 
     /// ACL of the barrier node and of missing parents. Empty means open to everyone.
     corozk::acl acl;
@@ -59,8 +60,8 @@ public:
      * @completes `void(error_code, bool)`: true if this call has set it or bound it to the current
      * session, even if the response was lost; false if it was already set.
      *
-     * @errors `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::not_read_only`, `errc::closed`.
-     * Retries across outages and session loss.
+     * @errors `errc::bad_option`: another mode. `errc::bad_path`, `zk_errc::no_auth`,
+     * `zk_errc::not_read_only`, `errc::closed`. Retries across outages and session loss.
      */
     template <class Token = default_token>
     auto set(Token&& token = Token{}) {

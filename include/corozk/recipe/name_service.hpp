@@ -23,9 +23,9 @@ struct name_service_options {
     name_service_options() = default;
 
     /// Whether registration replaces an existing value. Otherwise it fails with
-    /// `errc::already_exists`. A name that is bound to another session is not replaced; a
-    /// session-bound registration waits for the end of that session instead, and never replaces a
-    /// persistent name. It always waits for an earlier session of the same object.
+    /// `errc::already_exists`. An ephemeral name of another session is not replaced; an ephemeral
+    /// registration waits for the end of that session instead, and never replaces a persistent
+    /// name. It always waits for an earlier session of the same object.
     bool replace = false;
 
     /// ACL of the names' nodes and of missing parents. Empty means open to everyone.
@@ -78,10 +78,10 @@ private:
  * several instances, load balancing, or Curator programs, use `service_discovery`.
  *
  * @cancellation All types: all operations complete at once with
- * `boost::asio::error::operation_aborted`. A cancelled session-bound registration is undone in the
+ * `boost::asio::error::operation_aborted`. A cancelled ephemeral registration is undone in the
  * background; a persistent one, and `unregister`, may be applied if in flight.
  *
- * @executor As `client`. The destructor unregisters session-bound names in the background.
+ * @executor As `client`. The destructor unregisters ephemeral names in the background.
  *
  * @origin "Name Service" on ZooKeeper's recipes page.
  */
@@ -97,22 +97,25 @@ public:
     /**
      * @brief Registers a name. Repeating it with the same value is not an error.
      *
+     * @param mode `persistent`: until it is unregistered. `ephemeral`: until it is unregistered or
+     *        this object destroyed; registered again in each session.
+     *
      * @completes `void(error_code)`
      *
      * @errors `errc::already_exists` (see the options; likewise a parent of other names),
-     * `errc::busy` (this object is unregistering it), `errc::bad_option` (an empty value),
-     * `errc::bad_path`, `zk_errc::no_children_for_ephemerals` (a parent of the name is bound to a
-     * session), `zk_errc::no_auth`, `zk_errc::not_read_only` (a persistent name), `errc::closed`.
-     * Retries across outages and session loss.
+     * `errc::busy` (this object is unregistering it), `errc::bad_option` (an empty value, or
+     * another mode), `errc::bad_path`, `zk_errc::no_children_for_ephemerals` (a parent of the name
+     * is ephemeral), `zk_errc::no_auth`, `zk_errc::not_read_only` (a persistent name),
+     * `errc::closed`. Retries across outages and session loss.
      */
     template <class Token = default_token>
     auto register_name(std::string name,
                        std::string value,
-                       name_lifetime lifetime,
+                       create_mode mode,
                        Token&& token = Token{}) {
         return register_name_for(std::move(name),
                                  std::move(value),
-                                 lifetime,
+                                 mode,
                                  time_limit::for_ever(),
                                  std::forward<Token>(token));
     }
@@ -123,7 +126,7 @@ public:
     template <class Token = default_token>
     auto register_name_for(std::string name,
                            std::string value,
-                           name_lifetime lifetime,
+                           create_mode mode,
                            time_limit limit,
                            Token&& token = Token{}) {
         return initiate_about<&start_register>("name_service.register_name",
@@ -131,7 +134,7 @@ public:
                                                std::forward<Token>(token),
                                                std::move(name),
                                                std::move(value),
-                                               lifetime,
+                                               mode,
                                                limit);
     }
 
@@ -139,25 +142,23 @@ public:
     template <class Token = default_token>
     auto register_name_until(std::string name,
                              std::string value,
-                             name_lifetime lifetime,
+                             create_mode mode,
                              time_point deadline,
                              Token&& token = Token{}) {
         return register_name_for(
-            std::move(name), std::move(value), lifetime, deadline, std::forward<Token>(token));
+            std::move(name), std::move(value), mode, deadline, std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a persistent name. */
-    template <detail::token_not<name_lifetime> Token = default_token>
+    template <detail::token_not<create_mode> Token = default_token>
     auto register_name(std::string name, std::string value, Token&& token = Token{}) {
-        return register_name(std::move(name),
-                             std::move(value),
-                             name_lifetime::persistent,
-                             std::forward<Token>(token));
+        return register_name(
+            std::move(name), std::move(value), create_mode::persistent, std::forward<Token>(token));
     }
 
     /**
      * @brief Unregisters a name, even a persistent one that another client has registered. A
-     *        pending session-bound registration ends with `boost::asio::error::operation_aborted`.
+     *        pending ephemeral registration ends with `boost::asio::error::operation_aborted`.
      *
      * @completes `void(error_code)`
      *
@@ -273,7 +274,7 @@ private:
     static void start_register(const impl_ptr&,
                                std::string name,
                                std::string value,
-                               name_lifetime lifetime,
+                               create_mode mode,
                                time_limit limit,
                                handler_of<>);
     static void start_unregister(const impl_ptr&, std::string name, time_limit limit, handler_of<>);

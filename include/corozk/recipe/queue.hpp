@@ -48,11 +48,12 @@ struct queue_options {
     /// `errc::bad_option`.
     corozk::compatibility compatibility = corozk::compatibility::native;
 
-    /// Whether items are deleted at the end of their producer's session, as on the recipes page.
-    /// Ephemeral items can be taken, but not claimed, as an ephemeral node cannot have children.
-    /// An item of another session that is put back (see `take`) becomes persistent, because only
-    /// its producer could create it again as ephemeral.
-    bool ephemeral_items = false;
+    /// The mode of the items. `ephemeral`: they are deleted at the end of their producer's session,
+    /// as on the recipes page. They can be taken, but not claimed, as an ephemeral node cannot have
+    /// children. An item of another session that is put back (see `take`) becomes persistent,
+    /// because only its producer could create it again as ephemeral. With a mode other than
+    /// `ephemeral` and `persistent`, puts fail with `errc::bad_option`.
+    create_mode mode = create_mode::persistent;
 
     /// Producers wait while the parent node has this many children. 0: no bound. It is stored below
     /// `control_path`; puts fail with `errc::limit_mismatch` if another bound is stored there. It

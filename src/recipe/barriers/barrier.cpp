@@ -5,6 +5,7 @@
 #include "driver/port.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
+#include "operation/step_path.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/forward_read.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
@@ -95,7 +96,7 @@ task<> set_driver(std::shared_ptr<barrier_impl> self, handler_of<bool> handler, 
     port& p = self->get_port();
     signal wake(p);
     waiting_call<bool> call(*self, std::move(handler), wake, limit);
-    const bool bound = self->options.bound_to_session;
+    const bool bound = self->options.mode == create_mode::ephemeral;
     const std::string guid = self->setter + p.new_guid().substr(self->setter.size());
     retry attempts(p);
     while (!call.over()) {
@@ -103,8 +104,7 @@ task<> set_driver(std::shared_ptr<barrier_impl> self, handler_of<bool> handler, 
         create.only_for(&call.users_call());
         create.data = guid;
         create.entries = self->options.acl;
-        if (bound)
-            create.mode = create_mode::ephemeral;
+        create.mode = self->options.mode;
         error_code ec = co_await create_with_parents(p, create);
         if (ec == zk_errc::node_exists && (bound || attempts.doubtful())) {
             request look(p, op_code::get, self->path());
@@ -141,7 +141,11 @@ barrier::barrier(const client& c, std::string path, barrier_options options)
     : recipe_object(c.implementation(), std::move(path), std::move(options)) {}
 
 void barrier::start_set(const impl_ptr& impl, time_limit limit, handler_of<bool> handler) {
-    detail::run_at_path(impl, std::move(handler), &detail::set_driver, limit);
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    if (const char* problem = detail::plain_mode_problem(impl->options.mode))
+        return detail::refuse(impl, std::move(handler), impl->reject(errc::bad_option, problem));
+    impl->get_port().spawn(detail::set_driver(impl, std::move(handler), limit));
 }
 
 void barrier::start_remove(const impl_ptr& impl, time_limit limit, handler_of<bool> handler) {

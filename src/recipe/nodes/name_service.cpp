@@ -3,6 +3,7 @@
 #include "driver/port.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
+#include "operation/step_path.hpp"
 #include "recipe/nodes/rule.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/followed_node.hpp"
@@ -148,19 +149,20 @@ name_watch name_service::follow(std::string name) const {
 void name_service::start_register(const impl_ptr& impl,
                                   std::string name,
                                   std::string value,
-                                  name_lifetime lifetime,
+                                  create_mode mode,
                                   time_limit limit,
                                   handler_of<> handler) {
     std::string path;
     if (!detail::can_start(impl, name, path, handler))
         return;
-    if (value.empty()) {
-        return detail::refuse(
-            impl, std::move(handler), impl->reject(errc::bad_option, "the value is empty"));
-    }
+    const char* problem = detail::plain_mode_problem(mode);
+    if (value.empty())
+        problem = "the value is empty";
+    if (problem)
+        return detail::refuse(impl, std::move(handler), impl->reject(errc::bad_option, problem));
     detail::port& p = impl->get_port();
     detail::kept_node* ours = impl->kept.find(path);
-    if (lifetime == name_lifetime::persistent) {
+    if (mode == create_mode::persistent) {
         if (ours)
             return detail::refuse(impl, std::move(handler), errc::already_exists);
         if (impl->kept.releasing(path))

@@ -68,8 +68,6 @@ name_entry describe_name(std::string_view name, const node_view& view) {
     entry.present = true;
     entry.value = view.data;
     entry.session_id = session_of(view.stat);
-    if (entry.session_id != 0)
-        entry.lifetime = name_lifetime::session;
     return entry;
 }
 

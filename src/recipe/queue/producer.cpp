@@ -3,6 +3,7 @@
 #include "recipe/queue/producer.hpp"
 
 #include "driver/request.hpp"
+#include "operation/step_path.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/retry.hpp"
@@ -31,7 +32,10 @@ error_code unless_transient(error_code ec) {
 
 void queue_producer::enqueue(put_call put) {
     const queue_options& options = settings_->options;
-    if (const char* problem = settings_->names.problem_of(put.rank))
+    const char* problem = settings_->names.problem_of(put.rank);
+    if (!problem)
+        problem = plain_mode_problem(options.mode);
+    if (problem)
         return put.call->fail(
             port_.reject(errc::bad_option, "queue ", settings_->path, ": ", problem));
     if (put.items.empty())
@@ -117,7 +121,7 @@ queue_producer::batch_type queue_producer::next_batch() {
 
 transaction queue_producer::transaction_of(const batch_type& batch) const {
     const queue_options& options = settings_->options;
-    const create_options item_options{.mode = options.ephemeral_items
+    const create_options item_options{.mode = options.mode == create_mode::ephemeral
                                                   ? create_mode::ephemeral_sequential
                                                   : create_mode::persistent_sequential,
                                       .acl = &options.acl};

@@ -22,21 +22,21 @@ awaitable<void> probe(client& c, stage& s) {
 /// Another name.
 awaitable<void> registers_too(client& c, stage& s) {
     name_service names(c, s.folder(), options_of<name_service_options>(s));
-    co_await names.register_name("dir/b", "1", name_lifetime::session);
+    co_await names.register_name("dir/b", "1", create_mode::ephemeral);
     co_await names.unregister("dir/b");
 }
 
-template <name_lifetime Lifetime>
+template <create_mode Mode>
 awaitable<void> name(stage& s) {
     object<name_service> names(s, s.ours(), s.folder(), options_of<name_service_options>(s));
     std::string node = s.folder() + "/dir/a";
     call<> registering(s, "register_name");
-    names->register_name("dir/a", "1", Lifetime, registering.token());
+    names->register_name("dir/a", "1", Mode, registering.token());
     co_await registering.result();
     co_await s.state("registered");
     // A persistent name goes with its folder; one of a session comes back.
     bool gone =
-        Lifetime == name_lifetime::persistent && s.which() == fault::parent_deleted && s.applied();
+        Mode == create_mode::persistent && s.which() == fault::parent_deleted && s.applied();
     if (gone)
         throw scenario_over();
     co_await testing::eventually_async(
@@ -45,7 +45,7 @@ awaitable<void> name(stage& s) {
     names->resolve("dir/a", resolving.token());
     error_code ec = co_await resolving.ended();
     // Between two sessions it is away.
-    if (ec == zk_errc::no_node && Lifetime == name_lifetime::session && ends_session(s.which()))
+    if (ec == zk_errc::no_node && Mode == create_mode::ephemeral && ends_session(s.which()))
         throw scenario_over();
     name_entry e = co_await resolving.result();
     s.check(e.value == "1", "the name has its value");
@@ -127,9 +127,9 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
 }
 
 const registered all[] = {
-    registered(make("session name", name<name_lifetime::session>)),
+    registered(make("session name", name<create_mode::ephemeral>)),
     registered([] {
-        scenario s = make("persistent name", name<name_lifetime::persistent>);
+        scenario s = make("persistent name", name<create_mode::persistent>);
         s.without[fault::own_node_deleted] = "a persistent name is nobody's node";
         return s;
     }()),

@@ -15,7 +15,8 @@ constexpr const char* path = "/f/b";
 template <bool Bound>
 awaitable<void> keep(actor& a) {
     barrier_options options;
-    options.bound_to_session = Bound;
+    if (Bound)
+        options.mode = create_mode::ephemeral;
     barrier b(a.zk(), path, options);
     auto firm = a.firm_token();
     auto [set_ec, set] = co_await b.set(firm);

@@ -134,7 +134,7 @@ awaitable<void> use_names(actor& a, std::optional<name_service>& names) {
     if (!names)
         co_return;
     auto firm = a.firm_token();
-    auto [given] = co_await names->register_name("n", "1", name_lifetime::session, firm);
+    auto [given] = co_await names->register_name("n", "1", create_mode::ephemeral, firm);
     bool taken = given == errc::already_exists;
     if (!taken && !goes_on(a, names, given, "register_name"))
         co_return;
@@ -150,7 +150,7 @@ awaitable<void> give_names(actor& a) {
     name_service names(a.zk(), folder);
     for (const char* name : {"n", "other"}) {
         auto firm = a.firm_token();
-        auto [given] = co_await names.register_name(name, "2", name_lifetime::session, firm);
+        auto [given] = co_await names.register_name(name, "2", create_mode::ephemeral, firm);
         if (given != errc::already_exists)
             a.may_see(given, "register_name");
     }

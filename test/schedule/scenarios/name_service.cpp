@@ -15,14 +15,14 @@ template <std::size_t Readers>
 awaitable<void> give(actor& a) {
     name_service names(a.zk(), root);
     auto firm = a.firm_token();
-    auto [first] = co_await names.register_name("n", "1", name_lifetime::session, firm);
+    auto [first] = co_await names.register_name("n", "1", create_mode::ephemeral, firm);
     if (!a.may_see(first, "register_name"))
         co_return;
     auto [gone] = co_await names.unregister("n", firm);
     if (!a.may_see(gone, "unregister"))
         co_return;
     for (;;) {
-        auto [second] = co_await names.register_name("n", "2", name_lifetime::persistent, firm);
+        auto [second] = co_await names.register_name("n", "2", create_mode::persistent, firm);
         if (!second)
             break;
         // A client that has heard of no server gives its session up before the server ends it.
@@ -68,7 +68,7 @@ awaitable<void> look_up(actor& a) {
 awaitable<void> want(actor& a) {
     name_service names(a.zk(), root);
     auto firm = a.firm_token();
-    auto [given] = co_await names.register_name("n", a.name(), name_lifetime::session, firm);
+    auto [given] = co_await names.register_name("n", a.name(), create_mode::ephemeral, firm);
     if (given == errc::already_exists || !a.may_see(given, "register_name") || given)
         co_return;
     {
