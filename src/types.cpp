@@ -65,7 +65,7 @@ transaction& transaction::create(std::string path, std::string data, create_opti
     s.mode = options.mode;
     s.ttl = options.ttl;
     if (options.acl)
-        s.entries = *options.acl;
+        s.acl = *options.acl;
     return *this;
 }
 

@@ -28,7 +28,7 @@ inline void opens_to_ann_only(server& secure,
         created.acl = &mine;
         co_await zk.create("/mine", "", created);
         node_acl found = co_await zk.get_acl("/mine");
-        CHECK(found.entries == only_ann);
+        CHECK(found.acl == only_ann);
 
         counter number(zk, "/ann/number");
         lock mutex(zk, "/ann/lock");

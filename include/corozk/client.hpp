@@ -555,20 +555,15 @@ public:
      * @completes `void(error_code)`
      */
     template <class Token = default_token>
-    auto set_acl(std::string path, acl entries, std::int32_t version, Token&& token = Token{}) {
-        return initiate<&start_set_acl>("set_acl",
-                                        path,
-                                        std::forward<Token>(token),
-                                        std::move(path),
-                                        std::move(entries),
-                                        version);
+    auto set_acl(std::string path, corozk::acl acl, std::int32_t version, Token&& token = Token{}) {
+        return initiate<&start_set_acl>(
+            "set_acl", path, std::forward<Token>(token), std::move(path), std::move(acl), version);
     }
 
     /** @brief Same as above, for any version. */
     template <detail::token_not<std::int32_t> Token = default_token>
-    auto set_acl(std::string path, acl entries, Token&& token = Token{}) {
-        return set_acl(
-            std::move(path), std::move(entries), any_version, std::forward<Token>(token));
+    auto set_acl(std::string path, corozk::acl acl, Token&& token = Token{}) {
+        return set_acl(std::move(path), std::move(acl), any_version, std::forward<Token>(token));
     }
 
     /**

@@ -43,7 +43,7 @@ public:
         std::string data;                            ///< The data to write.
         std::int32_t version = any_version;          ///< The version that the node must have.
         create_mode mode = create_mode::persistent;  ///< The mode of a created node.
-        acl entries;                                 ///< The ACL of a created node; empty: open.
+        corozk::acl acl;                             ///< The ACL of a created node; empty: open.
         std::chrono::milliseconds ttl{0};            ///< Of a created node whose mode has one.
     };
 

@@ -147,8 +147,8 @@ struct node_children {
 /** @brief A node's access control list and metadata. */
 struct node_acl {
     node_acl() = default;
-    corozk::acl entries;  ///< The access control list.
-    corozk::stat stat;    ///< The node's metadata.
+    corozk::acl acl;    ///< The access control list.
+    corozk::stat stat;  ///< The node's metadata.
 };
 
 }  // namespace corozk

@@ -400,7 +400,7 @@ void client::start_sync(const impl_ptr& impl, std::string path, handler_of<> han
 void client::start_get_acl(const impl_ptr& impl, std::string path, handler_of<node_acl> handler) {
     submit(impl, op_code::get_acl, std::move(path), std::move(handler), [](operation& op) {
         node_acl result;
-        result.entries = std::move(op.entries);
+        result.acl = std::move(op.entries);
         result.stat = op.record;
         return result;
     });

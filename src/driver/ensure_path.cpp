@@ -75,7 +75,7 @@ task<error_code> create_with_parents(port& p, request& creation, create_mode par
                 creation.steps[failed].kind != transaction::step_kind::create)
                 co_return ec;
             path = creation.steps[failed].path;
-            entries = creation.steps[failed].entries;
+            entries = creation.steps[failed].acl;
         }
         path.resize(parent_path(path).size());
         ec = co_await ensure_path(

@@ -31,7 +31,7 @@ std::size_t size_of(const acl& entries) noexcept {
 std::size_t size_of(const transaction::step& step) noexcept {
     std::size_t size = step.path.size() + step.data.size() + step_overhead;
     if (step.kind == transaction::step_kind::create)
-        size += size_of(step.entries);
+        size += size_of(step.acl);
     if (has_ttl(step.mode))
         size += ttl_size;
     return size;

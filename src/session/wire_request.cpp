@@ -64,7 +64,7 @@ void put_step(jute_writer& out, const transaction::step& step, const server_abil
     put_step_header(out, op, false);
     out.buffer(step.path);
     if (step.kind == step_kind::create) {
-        put_creation(out, step.data, step.entries, mode);
+        put_creation(out, step.data, step.acl, mode);
         if (has_ttl(mode))
             out.int64(step.ttl.count());
         return;

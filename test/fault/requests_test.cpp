@@ -94,8 +94,8 @@ public:
         zk.exists(path + "/none", add<std::optional<stat>>([](const auto& s) { CHECK(!s); }));
         auto children = [](const node_children& found) { CHECK(found.names.size() == 2); };
         zk.get_children(path, add<node_children>(children));
-        zk.get_acl(
-            path, add<node_acl>([](const node_acl& a) { CHECK(a.entries == corozk::open_acl()); }));
+        zk.get_acl(path,
+                   add<node_acl>([](const node_acl& a) { CHECK(a.acl == corozk::open_acl()); }));
         zk.set(path + "/e", "four", add<stat>([](const stat& s) { CHECK(s.data_length == 4); }));
         zk.set_acl(path + "/e", corozk::open_acl(), add<>([](std::monostate) {}));
         zk.sync(path, add<>([](std::monostate) {}));

@@ -130,11 +130,11 @@ TEST_CASE("an access control list that was announced and does not come: an error
                 spoilt lie(proxy, announce(wire::get_acl, count));
                 auto [ec, rights] = co_await zk.get_acl(path, as_tuple());
                 CHECK(ec == zk_errc::connection_loss);
-                CHECK(rights.entries.empty());
+                CHECK(rights.acl.empty());
             }
             auto [ec, rights] = co_await zk.get_acl(path, as_tuple());
             CHECK_FALSE(ec);
-            CHECK(rights.entries.size() == 1);
+            CHECK(rights.acl.size() == 1);
         }
     };
     with_proxy(body);
@@ -271,7 +271,7 @@ TEST_CASE("a list with a negative number of entries: an error") {
             spoilt answer(proxy, tell(wire_lie::negative_inner_length));
             auto [ec, rights] = co_await zk.get_acl(path, as_tuple());
             CHECK(ec == zk_errc::connection_loss);
-            CHECK(rights.entries.empty());
+            CHECK(rights.acl.empty());
         }
         auto [ec, listed] = co_await zk.get_children(path, as_tuple());
         CHECK_FALSE(ec);
@@ -300,7 +300,7 @@ TEST_CASE("a read with nothing in its answer: an error, and the client goes on")
                 spoilt answer(proxy, tell(wire_lie::header_only));
                 auto [ec, rights] = co_await zk.get_acl(path, as_tuple());
                 CHECK(ec == zk_errc::connection_loss);
-                CHECK(rights.entries.empty());
+                CHECK(rights.acl.empty());
             }
             auto [ec, listed] = co_await zk.get_children(path, as_tuple());
             CHECK_FALSE(ec);

@@ -70,7 +70,7 @@ TEST_CASE("client below: every operation has relative paths") {
         CHECK_FALSE(seen.exists(root + "/deep"));
         co_await view.sync("/a");
         node_acl list = co_await view.get_acl("/a");
-        co_await view.set_acl("/a", list.entries, list.stat.aversion);
+        co_await view.set_acl("/a", list.acl, list.stat.aversion);
 
         transaction steps;
         steps.check("/a").create("/a/t-", "", sequential).create("/c").set("/c", "x").erase("/c");

@@ -323,13 +323,13 @@ TEST_CASE("get_acl, set_acl: lists and their versions") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         co_await zk.create(path + "/a");
         node_acl open = co_await zk.get_acl(path + "/a");
-        CHECK(open.entries == corozk::open_acl());
+        CHECK(open.acl == corozk::open_acl());
         CHECK(open.stat.aversion == 0);
         acl entries{corozk::acl_entry(permission::read | permission::admin, "world", "anyone"),
                     corozk::acl_entry(permission::all, "ip", "127.0.0.1")};
         co_await zk.set_acl(path + "/a", entries, 0);
         node_acl read = co_await zk.get_acl(path + "/a");
-        CHECK(read.entries == entries);
+        CHECK(read.acl == entries);
         CHECK(read.stat.aversion == 1);
         auto late = co_await zk.set_acl(path + "/a", corozk::open_acl(), 0, as_tuple());
         CHECK(std::get<0>(late) == zk_errc::bad_version);
@@ -361,9 +361,9 @@ TEST_CASE("add_auth: the server enforces what a digest allows, in later sessions
         options.acl = &mine;
         co_await owner.create(path, "private", options);
         node_acl list = co_await owner.get_acl(path);
-        REQUIRE(list.entries.size() == 1);
-        CHECK(list.entries[0].scheme == "digest");
-        CHECK_THAT(list.entries[0].id, Catch::StartsWith("alice:"));
+        REQUIRE(list.acl.size() == 1);
+        CHECK(list.acl[0].scheme == "digest");
+        CHECK_THAT(list.acl[0].id, Catch::StartsWith("alice:"));
 
         auto refused = co_await stranger.get(path, as_tuple());
         CHECK(std::get<0>(refused) == zk_errc::no_auth);
@@ -409,8 +409,8 @@ TEST_CASE("add_auth: credentials from the options are used before anything else"
         create.acl = &mine;
         co_await zk.create(path, "x", create);
         node_acl list = co_await zk.get_acl(path);
-        REQUIRE(list.entries.size() == 1);
-        CHECK_THAT(list.entries[0].id, Catch::StartsWith("bob:"));
+        REQUIRE(list.acl.size() == 1);
+        CHECK_THAT(list.acl[0].id, Catch::StartsWith("bob:"));
         co_await zk.erase(path);
         co_await zk.close();
     });
@@ -562,7 +562,7 @@ TEST_CASE("commit: rights apply to each step") {
         make.create(path + "/r", "x", options);
         co_await zk.commit(make);
         node_acl list = co_await zk.get_acl(path + "/r");
-        CHECK(list.entries == only_read);
+        CHECK(list.acl == only_read);
         transaction t;
         t.create(path + "/new").set(path + "/r", "y");
         auto [ec, results] = co_await zk.commit(t, as_tuple());
@@ -623,7 +623,7 @@ TEST_CASE("commit: containers and nodes with a time to live, beside all other st
         CHECK(results[4].stat.version == 1);
         CHECK(observer().data(at_server(path + "/t")) == "ttl");
         node_acl allowed = co_await zk.get_acl(path + "/t");
-        CHECK(allowed.entries == mine);
+        CHECK(allowed.acl == mine);
         CHECK_FALSE(observer().exists(at_server(path + "/old")));
 
         // All or nothing, and which step was the reason.

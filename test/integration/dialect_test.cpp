@@ -9,7 +9,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <array>
 #include <set>
 #include <string>
 #include <utility>
@@ -233,7 +232,7 @@ TEST_CASE("dialect: a created znode is described as by a newer server, but for t
             node_data read = co_await zk.get(made.path);
             CHECK(read.data == "data");
             node_acl rights = co_await zk.get_acl(made.path);
-            CHECK(rights.entries == entries);
+            CHECK(rights.acl == entries);
             auto [again, nothing] = co_await zk.create(made.path, as_tuple());
             CHECK(again == zk_errc::node_exists);
             auto [nowhere, no] = co_await zk.create(path + "/no/such", as_tuple());

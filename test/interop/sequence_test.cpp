@@ -312,7 +312,7 @@ TEST_CASE("sequence: a parent keeps its ACL, and stays where it may not be repla
                       return now && now->czxid != old;
                   });
                   const node_acl now = co_await one.get_acl(path);
-                  CHECK(now.entries == custom);
+                  CHECK(now.acl == custom);
                   ownership held = co_await exclusive.acquire();
                   CHECK(held.valid());
               });

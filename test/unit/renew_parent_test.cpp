@@ -53,7 +53,7 @@ TEST_CASE("renew parent: the new one has the same ACL, and the data if it is wan
     REQUIRE(p.front().steps.size() == 2);
     CHECK(p.front().steps[0].version == 7);
     CHECK(p.front().steps[1].data == (keep_data ? "data" : ""));
-    CHECK(p.front().steps[1].entries == custom);
+    CHECK(p.front().steps[1].acl == custom);
     const error_code ec = GENERATE(error_code(),
                                    error_code(zk_errc::not_empty),
                                    error_code(zk_errc::no_auth),

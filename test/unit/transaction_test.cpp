@@ -23,7 +23,7 @@ TEST_CASE("transaction: steps in the order in which they were added") {
     CHECK(s[0].path == "/a");
     CHECK(s[0].data == "data");
     CHECK(s[0].mode == create_mode::ephemeral_sequential);
-    CHECK(s[0].entries == only_read);
+    CHECK(s[0].acl == only_read);
     CHECK(s[1].kind == transaction::step_kind::set);
     CHECK(s[1].path == "/b");
     CHECK(s[1].data == "x");
@@ -35,7 +35,7 @@ TEST_CASE("transaction: steps in the order in which they were added") {
     CHECK(s[4].kind == transaction::step_kind::create);
     CHECK(s[4].mode == create_mode::persistent);
     CHECK(s[4].data.empty());
-    CHECK(s[4].entries.empty());
+    CHECK(s[4].acl.empty());
 }
 
 TEST_CASE("transaction: versions default to any, and the list of rights is copied") {
@@ -51,7 +51,7 @@ TEST_CASE("transaction: versions default to any, and the list of rights is copie
         with_rights.create("/a", "", options);
         entries.clear();
     }
-    CHECK(with_rights.steps()[0].entries == creator_acl());
+    CHECK(with_rights.steps()[0].acl == creator_acl());
 }
 
 TEST_CASE("transaction: appended to another, and to itself") {

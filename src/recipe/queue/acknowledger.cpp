@@ -23,7 +23,7 @@ std::size_t bytes_of(const acknowledgement& a) noexcept {
     std::size_t bytes = 2 * a.claim->path().size();
     for (const transaction::step& step : a.extra.steps()) {
         bytes += step.path.size() + step.data.size();
-        for (const acl_entry& entry : step.entries)
+        for (const acl_entry& entry : step.acl)
             bytes += entry.scheme.size() + entry.id.size();
     }
     return bytes;

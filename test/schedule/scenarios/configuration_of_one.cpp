@@ -7,7 +7,6 @@
 #include <corozk/recipe/configuration.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <set>
 #include <string>
 
