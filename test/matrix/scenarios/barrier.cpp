@@ -43,13 +43,13 @@ awaitable<void> set(stage& s) {
     object<barrier> mine(s, s.ours(), gate(s), options_of<barrier_options>(s));
     co_await s.state("idle");
     call<bool> setting(s, "set");
-    mine->set(setting.token());
+    mine->set_for(setting.limit(), setting.token());
     bool by_us = co_await setting.result();
     s.check(by_us, "we have set it");
     s.check(s.exists(gate(s)), "the barrier is there");
     co_await s.state("set");
     call<bool> removing(s, "remove");
-    mine->remove(removing.token());
+    mine->remove_for(removing.limit(), removing.token());
     bool removed = co_await removing.result();
     s.check(removed || s.which() == fault::parent_deleted, "we have removed it");
     s.check(!s.exists(gate(s)), "the barrier is gone");

@@ -42,7 +42,7 @@ awaitable<void> member(stage& s) {
     co_await joining.result();
     co_await s.state("member");
     call<> changing(s, "set_data");
-    g->set_data("2", changing.token());
+    g->set_data_for("2", changing.limit(), changing.token());
     co_await changing.result();
     // Whatever has happened to the session or the node: it is there again, with the last data.
     co_await testing::eventually_async(
@@ -57,7 +57,7 @@ awaitable<void> member(stage& s) {
         "the member is there with its last data");
     co_await s.state("changed");
     call<> leaving(s, "leave");
-    g->leave(leaving.token());
+    g->leave_for(leaving.limit(), leaving.token());
     co_await leaving.result();
     co_await stays_away(s, node, "outside");
 }
@@ -98,7 +98,7 @@ awaitable<void> comes_back(stage& s) {
     g->join("a", "1", joining.token());
     co_await joining.result();
     call<> changing(s, "set_data");
-    g->set_data("2", changing.token());
+    g->set_data_for("2", changing.limit(), changing.token());
     co_await changing.result();
     s.erase(node);
     co_await s.state("back", [&] { return s.exists(node); });
@@ -107,7 +107,7 @@ awaitable<void> comes_back(stage& s) {
         s.patience(),
         "the member is there with its last data");
     call<> leaving(s, "leave");
-    g->leave(leaving.token());
+    g->leave_for(leaving.limit(), leaving.token());
     co_await leaving.result();
 }
 

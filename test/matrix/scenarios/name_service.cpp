@@ -42,7 +42,7 @@ awaitable<void> name(stage& s) {
     co_await testing::eventually_async(
         [&] { return s.disturbed() || s.exists(node); }, s.patience(), "the name is there");
     call<name_entry> resolving(s, "resolve");
-    names->resolve("dir/a", resolving.token());
+    names->resolve_for("dir/a", resolving.limit(), resolving.token());
     error_code ec = co_await resolving.ended();
     // Between two sessions it is away.
     if (ec == zk_errc::no_node && Mode == create_mode::ephemeral && ends_session(s.which()))
@@ -50,7 +50,7 @@ awaitable<void> name(stage& s) {
     name_entry e = co_await resolving.result();
     s.check(e.value == "1", "the name has its value");
     call<> unregistering(s, "unregister");
-    names->unregister("dir/a", unregistering.token());
+    names->unregister_for("dir/a", unregistering.limit(), unregistering.token());
     co_await unregistering.result();
     co_await stays_away(s, node, "unregistered");
 }
@@ -71,7 +71,7 @@ awaitable<void> look_up(stage& s) {
     s.check(e.value == "1", "the name has its value");
     co_await s.state("registered");
     call<std::vector<name_entry>> listing(s, "list");
-    names->list("dir", listing.token());
+    names->list_for("dir", listing.limit(), listing.token());
     std::vector<name_entry> all = co_await listing.result();
     bool gone = s.which() == fault::parent_deleted;
     bool listed = std::any_of(all.begin(), all.end(), [](const name_entry& one) {

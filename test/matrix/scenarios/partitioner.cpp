@@ -185,7 +185,7 @@ awaitable<void> recover(
 
 awaitable<void> end(stage& s, object<partitioner>& p, shares& held) {
     call<> leaving(s, "leave");
-    p->leave(leaving.token());
+    p->leave_for(leaving.limit(), leaving.token());
     co_await leaving.result();
     held.clear();
     co_await s.state("outside");

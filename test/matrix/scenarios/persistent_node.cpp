@@ -41,7 +41,7 @@ awaitable<void> keep(stage& s) {
     co_await keeping.result();
     co_await s.state("kept");
     call<> changing(s, "set_data");
-    mine->set_data("2", changing.token());
+    mine->set_data_for("2", changing.limit(), changing.token());
     co_await changing.result();
     // Whatever has happened to the session or the node: it is there again.
     co_await testing::eventually_async(
@@ -56,7 +56,7 @@ awaitable<void> keep(stage& s) {
         "the node is there with its last data");
     co_await s.state("changed");
     call<> erasing(s, "erase");
-    mine->erase(erasing.token());
+    mine->erase_for(erasing.limit(), erasing.token());
     co_await erasing.result();
     co_await stays_away(s, place_of(s), "erased");
 }
@@ -82,7 +82,7 @@ awaitable<void> follow(stage& s) {
     mine->next_status(seen, next.token());
     co_await s.state("followed");
     call<> erasing(s, "erase");
-    mine->erase(erasing.token());
+    mine->erase_for(erasing.limit(), erasing.token());
     co_await erasing.result();
     const persistent_node_status last = co_await next.result();
     s.check(last.revision > seen.revision, "a change is told");

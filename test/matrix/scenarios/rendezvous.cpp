@@ -33,7 +33,7 @@ awaitable<void> publish(stage& s) {
     co_await publishing.result();
     co_await s.state("published");
     call<> updating(s, "update");
-    master->update("2", updating.token());
+    master->set_data_for("2", updating.limit(), updating.token());
     co_await updating.result();
     // Whatever has happened to the session or the node: it is there again.
     co_await testing::eventually_async(
@@ -48,7 +48,7 @@ awaitable<void> publish(stage& s) {
         "the master is there with its last data");
     co_await s.state("updated");
     call<> withdrawing(s, "withdraw");
-    master->withdraw(withdrawing.token());
+    master->withdraw_for(withdrawing.limit(), withdrawing.token());
     co_await withdrawing.result();
     co_await stays_away(s, place_of(s), "withdrawn");
 }

@@ -55,7 +55,7 @@ awaitable<void> dynamic_instance(stage& s) {
     co_await s.state("registered");
     mine.port = 2;
     call<> updating(s, "update");
-    services->update(mine, updating.token());
+    services->update_for(mine, updating.limit(), updating.token());
     co_await updating.result();
     // Whatever has happened to the session or the node: it is there again, with the last data.
     co_await testing::eventually_async(
@@ -89,10 +89,10 @@ awaitable<void> permanent_instance(stage& s) {
         throw scenario_over();
     mine.port = 2;
     call<> updating(s, "update");
-    services->update(mine, updating.token());
+    services->update_for(mine, updating.limit(), updating.token());
     co_await updating.result();
     call<std::vector<service_instance>> resolving(s, "resolve");
-    services->resolve("web", resolving.token());
+    services->resolve_for("web", resolving.limit(), resolving.token());
     std::vector<service_instance> all = co_await resolving.result();
     bool there = std::any_of(all.begin(), all.end(), [](const service_instance& one) {
         return one.id == "a" && one.port == 2;

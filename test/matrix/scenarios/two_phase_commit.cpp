@@ -112,7 +112,7 @@ awaitable<void> site(stage& s) {
     s.check(o.committed || ends_session(s.which()) || s.deprived(), "the transaction commits");
     co_await s.state("decided");
     call<> finishing(s, "finish");
-    mine->finish(finishing.token());
+    mine->finish_for(finishing.limit(), finishing.token());
     co_await finishing.result();
     co_await other.finish();
     co_await coordinator.clean_up();
@@ -124,7 +124,7 @@ awaitable<void> whole(stage& s) {
     commit_options options = options_for(s, Form);
     object<commit_coordinator> coordinator(s, s.ours(), path(s), options);
     call<> beginning(s, "begin");
-    coordinator->begin(sites, "payload", beginning.token());
+    coordinator->begin_for(sites, "payload", beginning.limit(), beginning.token());
     co_await beginning.result();
     object<commit_site> mine(s, s.ours(), path(s), "mine", options);
     commit_site other(s.theirs(), path(s), "other", options);
@@ -150,11 +150,11 @@ awaitable<void> whole(stage& s) {
     told(s, o);
     co_await s.state("decided");
     call<> finishing(s, "finish");
-    mine->finish(finishing.token());
+    mine->finish_for(finishing.limit(), finishing.token());
     co_await finishing.result();
     co_await other.finish();
     call<> cleaning(s, "clean_up");
-    coordinator->clean_up(false, cleaning.token());
+    coordinator->clean_up_for(false, cleaning.limit(), cleaning.token());
     co_await cleaning.result();
     s.check(!s.exists(path(s)), "the transaction is cleaned up");
 }
@@ -182,7 +182,7 @@ awaitable<void> refuse(stage& s) {
     told(s, theirs);
     s.check(theirs.reason == o.reason, "all are told the same reason");
     call<> finishing(s, "finish");
-    mine->finish(finishing.token());
+    mine->finish_for(finishing.limit(), finishing.token());
     co_await finishing.result();
     co_await coordinator.clean_up(true);
 }
@@ -203,7 +203,7 @@ awaitable<void> ask(stage& s) {
     told(s, o);
     co_await s.state("decided");
     call<> finishing(s, "finish");
-    mine->finish(finishing.token());
+    mine->finish_for(finishing.limit(), finishing.token());
     co_await finishing.result();
     co_await coordinator.clean_up(true);
 }
@@ -214,7 +214,7 @@ awaitable<void> coordinate(stage& s) {
     commit_options options = options_for(s, Form);
     object<commit_coordinator> mine(s, s.ours(), path(s), options);
     call<> beginning(s, "begin");
-    mine->begin(sites, "payload", beginning.token());
+    mine->begin_for(sites, "payload", beginning.limit(), beginning.token());
     co_await beginning.result();
     co_await s.state("begun");
     commit_site a(s.theirs(), path(s), "mine", options);
@@ -242,7 +242,7 @@ awaitable<void> coordinate(stage& s) {
     co_await b.finish();
     co_await s.state("decided");
     call<> cleaning(s, "clean_up");
-    mine->clean_up(false, cleaning.token());
+    mine->clean_up_for(false, cleaning.limit(), cleaning.token());
     co_await cleaning.result();
 }
 
@@ -253,7 +253,7 @@ awaitable<void> take_over(stage& s) {
     co_await theirs.begin(sites, "payload");
     object<commit_coordinator> mine(s, s.ours(), path(s), options);
     call<commit_transaction> resuming(s, "resume");
-    mine->resume(resuming.token());
+    mine->resume_for(resuming.limit(), resuming.token());
     commit_transaction t = co_await resuming.result();
     s.check(t.payload == "payload" && !t.outcome, "it is the one that was begun");
     co_await s.state("resumed");
@@ -263,7 +263,7 @@ awaitable<void> take_over(stage& s) {
     a.vote(commit_vote::abort, voting.token());
     co_await s.state("refused by one");
     call<commit_outcome> aborting(s, "abort");
-    mine->abort("over", aborting.token());
+    mine->abort_for("over", aborting.limit(), aborting.token());
     commit_outcome o = co_await aborting.result();
     told(s, o);
     s.check(!o.committed, "who votes against it aborts it");
@@ -272,7 +272,7 @@ awaitable<void> take_over(stage& s) {
     co_await a.finish();
     co_await s.state("decided");
     call<> cleaning(s, "clean_up");
-    mine->clean_up(true, cleaning.token());
+    mine->clean_up_for(true, cleaning.limit(), cleaning.token());
     co_await cleaning.result();
 }
 
