@@ -12,6 +12,7 @@ wrong=0
 checked=0
 for file in "$root"/src/{operation,wire,node_map}/*.[ch]pp \
     "$root"/src/recipe/*/*rule.[ch]pp \
+    "$root"/src/recipe/barriers/double_barrier_members.[ch]pp \
     "$root"/src/recipe/contention/{contention_{node,settings,view},head_decision,limit_state,node_{creation,name}}.[ch]pp \
     "$root"/src/recipe/queue/item_{index,order}.[ch]pp \
     "$root"/src/recipe/toolkit/{fault,lease_term,node_view,sequence_end}.[ch]pp \

@@ -300,7 +300,7 @@ TEST_CASE("double barrier: data of others is reported although the answer to the
     std::optional<error_code> entered;
     handler_of<> handler = [&entered](error_code ec) { entered = ec; };
     seat->call = std::make_unique<waiting_call<>>(owner, std::move(handler), room->wake());
-    room->add(seat);
+    room->add(seat, barrier_phase::entering);
     REQUIRE(p.asked().starts_with("create /b/"));
     const std::string node = p.front().path + "0000000003";
     p.answer(zk_errc::connection_loss);
@@ -361,7 +361,7 @@ TEST_CASE("double barrier: members whose numbers are used up leave, and those wh
     handler_of<> handler = [&entered](error_code ec) { entered = ec; };
     auto seat = std::make_shared<barrier_seat>(room->wake());
     seat->call = std::make_unique<waiting_call<>>(owner, std::move(handler), room->wake());
-    room->add(seat);
+    room->add(seat, barrier_phase::entering);
     // All numbers of the parent are given.
     auto spent = [&p](std::int32_t children) {
         p.front().record.num_children = children;
@@ -434,7 +434,7 @@ TEST_CASE("double barrier: one that does not want to wait learns of a round with
     handler_of<> handler = [&entered](error_code ec) { entered = ec; };
     seat->call = std::make_unique<waiting_call<>>(owner, std::move(handler), room->wake());
     seat->refuse_to_wait = true;
-    room->add(seat);
+    room->add(seat, barrier_phase::entering);
     REQUIRE(p.asked().starts_with("create /b/"));
     const std::string node = p.front().path + "0000000003";
     p.front().answer = node;
@@ -479,7 +479,7 @@ TEST_CASE("double barrier: at a server without a quorum a node stays, and is del
     handler_of<> handler = [&entered](error_code ec) { entered = ec; };
     seat->call = std::make_unique<waiting_call<>>(owner, std::move(handler), room->wake());
     p.set_state(session_state::read_only, 1);
-    room->add(seat);
+    room->add(seat, barrier_phase::entering);
     CHECK(p.asked().empty());  // it waits
     p.set_state(session_state::connected, 1);
     REQUIRE(p.asked().starts_with("create /b/"));

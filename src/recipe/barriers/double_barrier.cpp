@@ -24,24 +24,21 @@ public:
     void enter(handler_of<> handler, time_limit limit) {
         if (of_page())
             return enter_page(std::move(handler), limit);
-        const bool going = seat && seat->phase != phase::inside && !seat->call->waiting();
-        if (seat && seat->phase != phase::outside && seat->phase != phase::withdrawing && !going)
+        if (seat && (seat->phase == phase::inside || seat->call->waiting()))
             return refuse(this, std::move(handler), errc::busy);
         std::string participant;
         if (seat) {
             round = seat->round.number ? seat->round.number : round;
             // The same one, should its node of an earlier session still be there.
-            participant = seat->first_guid;
+            participant = seat->participant;
         }
         if (!room)
             room = get_port().use_service<barrier_rooms>().find(path(), size);
         seat = std::make_shared<barrier_seat>(room->wake());
-        seat->first_guid = std::move(participant);
+        seat->participant = std::move(participant);
         seat->entries = options.acl;
         seat->refuse_to_wait = !options.wait_for_next_round;
-        seat->call =
-            std::make_unique<waiting_call<>>(*this, std::move(handler), room->wake(), limit);
-        room->add(seat);
+        serve(std::move(handler), limit, phase::entering);
     }
 
     void leave(handler_of<> handler, time_limit limit) {
@@ -51,17 +48,10 @@ public:
             bool busy = seat && seat->phase == phase::leaving && seat->call->waiting();
             return refuse(this, std::move(handler), busy ? errc::busy : errc::not_a_member);
         }
-        seat->call =
-            std::make_unique<waiting_call<>>(*this, std::move(handler), room->wake(), limit);
-        if (!get_port().alive(seat->generation)) {
-            seat->phase = phase::outside;
-            seat->finish(get_port().status().state == session_state::closed
-                             ? make_error_code(errc::closed)
-                             : make_error_code(zk_errc::session_expired));
-            return;
-        }
-        seat->phase = phase::leaving;
-        room->add(seat);
+        if (get_port().alive(seat->session))
+            return serve(std::move(handler), limit, phase::leaving);
+        seat->phase = phase::outside;
+        refuse(this, std::move(handler), end_of_session(get_port()));
     }
 
     /// The public object is destroyed.
@@ -70,10 +60,8 @@ public:
         if (page && page->inside())
             page->withdraw();
         page.reset();
-        if (seat && seat->phase == phase::inside && get_port().alive(seat->generation)) {
-            seat->phase = phase::withdrawing;
-            room->add(seat);
-        }
+        if (seat && seat->phase == phase::inside && get_port().alive(seat->session))
+            room->add(seat, phase::withdrawing);
         seat.reset();
         room.reset();
     }
@@ -96,6 +84,12 @@ public:
     std::shared_ptr<page_member> page;  ///< in the format of Curator and Kazoo
 
 private:
+    void serve(handler_of<> handler, time_limit limit, phase wanted) {
+        seat->call =
+            std::make_unique<waiting_call<>>(*this, std::move(handler), room->wake(), limit);
+        room->add(seat, wanted);
+    }
+
     bool of_page() const noexcept { return options.compatibility != compatibility::native; }
 
     void enter_page(handler_of<> handler, time_limit limit) {

@@ -1,14 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver for a client's members at a barrier, and their states.
+// The driver for a client's members at a barrier.
 #include "recipe/barriers/double_barrier_room.hpp"
 
-#include <algorithm>
+#include "driver/ensure_path.hpp"
+#include "operation/path.hpp"
+#include "recipe/toolkit/background_deleter.hpp"
+#include "recipe/toolkit/renew_parent.hpp"
+#include "recipe/toolkit/retry.hpp"
 
 namespace corozk::detail {
 
-void barrier_room::add(seat_ptr seat) {
-    if (!std::exchange(seat->listed, true))
-        seats_.push_back(std::move(seat));
+namespace {
+
+barrier_seat& seat_of(const local_members::pointer& m) noexcept {
+    return static_cast<barrier_seat&>(*m);
+}
+
+/// Replaces the parent if nobody is left. Otherwise some may wait for others that cannot come any
+/// more: they look when the record is written.
+task<> renew_or_tell(port& p, std::string parent) {
+    // Without the record: compared with its number, new members would be inside.
+    const bool keep_data = false;
+    retry attempts(p);
+    error_code ec;
+    do
+        ec = co_await renew_parent(p, parent, keep_data);
+    while (attempts.again(ec));
+    bool tell = ec == errc::sequence_exhausted;
+    while (tell) {
+        request read(p, op_code::get, parent);
+        ec = co_await read;
+        if (!ec) {
+            request set(p, op_code::set, parent);
+            set.data = read.answer;
+            set.version = read.record.version;
+            ec = co_await set;
+        }
+        tell = attempts.again(ec);  // after `bad_version`, they look already
+    }
+}
+
+}  // namespace
+
+/// A request about a member's node.
+struct barrier_room::node_request {
+    node_request(local_members::pointer member_, port& p, op_code code, std::string path)
+        : member(std::move(member_)), ask(p, code, std::move(path), member->session) {}
+
+    local_members::pointer member;
+    request ask;
+};
+
+void barrier_room::add(seat_ptr seat, barrier_phase wanted) {
+    members_.add(std::move(seat), wanted);
     wake_.set();
     if (!running_) {
         running_ = true;
@@ -19,274 +63,217 @@ void barrier_room::add(seat_ptr seat) {
 task<> barrier_room::run(std::shared_ptr<barrier_room> self) {
     port& p = self->port_;
     session_signal session(p, self->wake_);
-    while (!self->seats_.empty()) {
-        if (p.status().state == session_state::closed) {
-            for (const seat_ptr& s : self->seats_)
-                s->finish(errc::closed);
-            self->seats_.clear();
-            break;
-        }
+    while (p.status().state != session_state::closed) {
         self->wake_.clear();
-        self->note_session();
-        self->note_calls();
-        if (self->seats_.empty())
-            break;
+        const std::uint64_t generation = p.status().generation;
+        const bool alive = p.alive(generation);
+        self->members_.session_is(generation, alive);
+        self->settle();
         bool again = false;
         // A server without a quorum changes nothing.
-        if (p.alive(p.status().generation) && p.status().state != session_state::read_only) {
-            again = co_await self->step();
-        }
-        if (!again && !self->seats_.empty()) {
+        if (alive && p.status().state != session_state::read_only && !self->members_.empty())
+            again = co_await self->pass(generation);
+        if (self->members_.empty())
+            break;
+        if (!again)
             co_await self->wake_.wait();
-        }
     }
-    self->forget_target();
+    self->members_.clear();
+    forget_watch(p, self->target_watch_, self->watched_target_);
     forget_watch(p, self->record_watch_, self->parent_);
     self->running_ = false;
 }
 
-/// The nodes of an earlier session were deleted with it.
-void barrier_room::note_session() {
-    for (const seat_ptr& s : seats_) {
-        if (s->guid.empty() || port_.alive(s->generation))
-            continue;
-        bool had_node = !s->node.empty();
-        s->forget_node();
-        if (s->phase == phase::leaving && had_node)
-            end(*s, zk_errc::session_expired);
+/// Tells the members which calls are over and which watches have fired, and completes the calls of
+/// those that have entered or left.
+void barrier_room::settle() {
+    for (const auto& m : members_.all()) {
+        barrier_seat& s = seat_of(m);
+        if (s.call->over())
+            members_.give_up(s);
+        if (s.node != member_node::exists)
+            s.own_watch.disarm();
+        s.watched = s.own_watch.certain();
     }
-    if (known_.generation != port_.status().generation) {
-        known_.generation = port_.status().generation;
-        known_.version.reset();
-        known_.caught_up = false;
+    for (const auto& m : members_.take_finished()) {
+        seat_of(m).own_watch.disarm();
+        seat_of(m).call->complete(m->result);
     }
-    drop_finished();
+    for (late_member& late : members_.take_late())
+        port_.use_service<background_deleter>().erase_late(
+            parent_, std::move(late.prefix), late.session);
 }
 
-/// The nodes of calls that are over must be deleted.
-void barrier_room::note_calls() {
-    for (const seat_ptr& s : seats_) {
-        if (s->phase == phase::entering && !s->call->waiting())
-            s->phase = phase::withdrawing;
-        if (s->phase == phase::leaving && s->call->over())
-            withdraw(*s, {});
-        bool nothing_there = s->node.empty() && !s->unsure;
-        if (s->phase == phase::withdrawing && nothing_there)
-            end(*s, s->verdict);
-    }
-    drop_finished();
-}
-
-void barrier_room::withdraw(barrier_seat& s, error_code verdict) {
-    s.phase = phase::withdrawing;
-    s.verdict = verdict;
-    wake_.set();  // its node has to be deleted
-}
-
-void barrier_room::end(barrier_seat& s, error_code ec) {
-    s.phase = phase::outside;
-    s.finish(ec);
-}
-
-void barrier_room::drop_finished() {
-    std::erase_if(seats_, [](const seat_ptr& s) {
-        s->listed = s->phase != phase::outside && s->phase != phase::inside;
-        return !s->listed;
-    });
-}
-
-bool barrier_room::any(phase wanted) const {
-    return std::any_of(
-        seats_.begin(), seats_.end(), [wanted](const seat_ptr& s) { return s->phase == wanted; });
-}
-
-/// What one pass reads: the record for members that enter, the members for those that leave.
-struct barrier_room::pass {
-    pass(port& p, const std::string& parent, std::uint64_t generation)
-        : sync(p, op_code::sync, parent, generation),
-          look(p, op_code::get, parent, generation),
-          listing(p, op_code::children, parent, generation) {}
-
-    void send() {
-        // The server may lag behind and not have the nodes yet.
-        if (syncs)
-            sync.send();
-        if (looks)
-            look.send();
-        if (lists)
-            listing.send();
-    }
-
-    task<error_code> finish() {
-        error_code synced, looked, listed;
-        if (syncs)
-            synced = co_await sync;
-        if (looks)
-            looked = co_await look;
-        if (lists)
-            listed = co_await listing;
-        if (synced)
-            co_return synced;
-        co_return looked ? looked : listed;
-    }
-
-    bool unsure = false;
-    bool syncs = false;
-    bool looks = false;
-    bool watches = false;  ///< the record
-    bool lists = false;
-    request sync;
-    request look;
-    request listing;
-};
-
-/// Whether all that there is to do are the deletes that follow from the last listing.
-bool barrier_room::all_planned() const {
-    return std::all_of(seats_.begin(), seats_.end(), [](const seat_ptr& s) {
-        return s->phase != phase::entering &&
-               (s->phase != phase::leaving || s->erase_now || s->node.empty());
-    });
-}
-
-/// One pass: send due requests, read, decide.
-/// @return whether there is more to do at once; otherwise wait for the signal
-task<bool> barrier_room::step() {
-    const std::uint64_t generation = port_.status().generation;
-    const bool entering = any(phase::entering);
-    const bool planned = std::exchange(planned_, false) && all_planned() && !list_next_;
-    std::deque<job> jobs;
-    pass reads(port_, parent_, generation);
-    reads.lists = std::exchange(list_next_, false) || (any(phase::leaving) && !planned);
-    add_jobs(jobs, generation, reads.lists);
-    reads.unsure = any_unsure();
-    reads.syncs = reads.unsure || (!known_.caught_up && leaves_late(generation));
-    reads.lists = reads.lists || reads.unsure;
-    reads.looks = entering || reads.unsure;
+/// The steps of the recipe, for all members at once: those that enter create their nodes, watch the
+/// record and list the members, and the last one starts the round; those that leave list, delete
+/// their nodes and watch the lowest one. Which of these steps are due is decided by `local_members`.
+/// @return whether the next pass is due; otherwise wait for the signal
+task<bool> barrier_room::pass(std::uint64_t generation) {
+    const barrier_reads wanted = members_.begin_pass();
+    std::deque<request> reads;
+    auto prepare = [&](bool is_wanted, op_code code) -> request* {
+        return is_wanted ? &reads.emplace_back(port_, code, parent_, generation) : nullptr;
+    };
+    prepare(wanted.sync, op_code::sync);
+    request* const record = prepare(wanted.record, op_code::get);
+    request* const listing = prepare(wanted.list, op_code::children);
     // A change of the record most likely means that nobody waits any more.
     const bool changed = std::exchange(record_watched_, false) && !record_watch_.armed();
-    reads.watches = entering && !changed;
-    for (job& j : jobs)
-        j.ask.send();
-    if (reads.watches) {
+    const bool watches = members_.entering() && !changed;
+
+    // Create or delete nodes, watch the record, list the members.
+    std::deque<node_request> nodes = send_node_requests(generation);
+    if (watches) {
         record_watch_.disarm();
-        reads.look.attach(record_watch_);
+        record->attach(record_watch_);
     } else {
         forget_watch(port_, record_watch_, parent_);
     }
-    reads.send();
-
-    answers all;
-    for (job& j : jobs) {
-        co_await j.ask;
-        note_answer(j, all);
+    for (request& read : reads)
+        read.send();
+    bool parent_missing = co_await finish(nodes);
+    error_code ec;
+    for (request& read : reads) {
+        const error_code failed = co_await read;
+        ec = ec ? ec : failed;
     }
-    if (all.refused)
-        renew_parent();
-    error_code ec = co_await reads.finish();
-    known_.caught_up = known_.caught_up || (reads.syncs && !reads.sync.error);
-    if (reads.looks)
-        record_watched_ = reads.watches && !reads.look.error;
-    if (ec && ec != zk_errc::no_node && reads.watches)
-        forget_watch(port_, record_watch_, parent_);
-    drop_finished();
+    record_watched_ = watches && !ec;
     if (ec == zk_errc::no_node) {
-        note_missing_parent();
-        all.parent_missing = all.parent_missing || any(phase::entering);
+        members_.parent_missing();
+        parent_missing = parent_missing || members_.entering();
+    } else if (ec) {
+        if (watches)
+            forget_watch(port_, record_watch_, parent_);
+        if (!parent_missing)
+            members_.failed(ec);
     }
-    if (all.parent_missing) {
-        co_await make_parent();
+    settle();
+    if (parent_missing && !members_.empty()) {
+        acl entries = seat_of(members_.all().front()).entries;
+        ec = co_await ensure_path(port_, parent_, std::move(entries));
+        if (ec)
+            members_.failed(ec);
+        settle();
         co_return true;
     }
-    if (ec == zk_errc::no_node)
-        co_return all.again;
-    if (ec) {
-        // A server without a quorum cannot catch up: they wait for one that can.
-        const bool later = ec == zk_errc::not_read_only;
-        if (!later && !retry(port_).again(ec))
-            fail_all(ec);
-        if (reads.lists)
-            list_next_ = true;
-        drop_finished();
-        co_return !later;
-    }
-    bool more = co_await read(reads);
-    bool again = all.again || more || (any(phase::entering) && !record_watched_);
-    if (!again)
-        again = co_await watch_target(generation);
-    drop_finished();
-    co_return again;
-}
+    if (ec)
+        co_return members_.due();
 
-/// @return as above
-task<bool> barrier_room::read(const pass& reads) {
-    if (!reads.looks && !reads.lists)
-        co_return false;
-    const stat& parent = reads.looks ? reads.look.record : reads.listing.record;
-    if (reads.looks && reads.lists && reads.listing.record.czxid != parent.czxid) {
-        // The parent was re-created in between: the record does not refer to these members.
-        list_next_ = true;
+    // Start the round if all are there.
+    const auto round = members_.read(record, listing);
+    settle();
+    if (round)
+        co_await start(*round, generation);
+    if (members_.entering() && !record_watched_)
         co_return true;
-    }
-    bool again = false;
-    // Whatever the record is: a member that is refused must know its node, to delete it.
-    if (reads.unsure)
-        again = find_unsure(reads.listing.names);
-    if (reads.looks) {
-        std::optional<round_record> record = parse_round(reads.look.answer);
-        if (!record) {
-            for (const seat_ptr& s : seats_)
-                withdraw(*s, errc::foreign_data);
-            co_return true;
-        }
-        known_.record = *record;
-        known_.version = parent.version;
-    }
-    known_.czxid = parent.czxid;
 
-    std::optional<barrier_view> view;
-    if (reads.lists)
-        view = view_barrier(reads.listing.names, known_.record);
-    else if (parent.num_children == 0)
-        view.emplace();  // a subsequent listing is more recent
-    const stat& seen = reads.lists ? reads.listing.record : parent;
-    bool more = co_await decide(std::move(view), seen);
-    co_return again || more;
+    // Wait.
+    if (!members_.due())
+        co_await watch_members();
+    if (!members_.due())
+        co_await watch_target(generation);
+    settle();
+    co_return members_.due();
 }
 
-/// Without the parent there are no nodes.
-void barrier_room::note_missing_parent() {
-    known_.version.reset();
-    for (const seat_ptr& s : seats_) {
-        s->forget_node();
-        if (s->phase == phase::leaving)
-            end(*s, error_code());
-    }
-    drop_finished();
-}
-
-void barrier_room::fail_all(error_code ec) {
-    for (const seat_ptr& s : seats_) {
-        if (s->node.empty() && !s->unsure) {
-            end(*s, ec);
-        } else if (s->phase == phase::withdrawing) {
-            if (s->unsure)
-                erase_late(*s);
-            end(*s, s->verdict ? s->verdict : ec);
-        } else {
-            withdraw(*s, ec);
+std::deque<barrier_room::node_request> barrier_room::send_node_requests(std::uint64_t generation) {
+    std::deque<node_request> requests;
+    for (const auto& m : members_.all()) {
+        if (m->node == member_node::unwanted) {
+            requests.emplace_back(m, port_, op_code::erase, join_path(parent_, m->name));
+        } else if (m->phase == barrier_phase::entering && m->node == member_node::none) {
+            std::string name = members_.name_node(*m, port_.new_guid(), generation);
+            requests.emplace_back(m, port_, op_code::create, join_path(parent_, name));
+            request& create = requests.back().ask;
+            create.mode = create_mode::ephemeral_sequential;
+            create.entries = seat_of(m).entries;
         }
     }
+    for (node_request& r : requests)
+        r.ask.send();
+    return requests;
 }
 
-/// Whether a member goes on leaving in a later session than that of its node.
-bool barrier_room::leaves_late(std::uint64_t generation) const {
-    return std::any_of(seats_.begin(), seats_.end(), [generation](const seat_ptr& s) {
-        return s->phase == phase::leaving && s->generation != generation;
-    });
+/// @return whether the parent is missing
+task<bool> barrier_room::finish(std::deque<node_request>& requests) {
+    bool parent_missing = false;
+    bool refused = false;
+    for (auto& [m, ask] : requests) {
+        const error_code ec = co_await ask;
+        if (ask.code == op_code::create) {
+            members_.created(*m, ec, base_name(ask.answer));
+            parent_missing = parent_missing || ec == zk_errc::no_node;
+            continue;
+        }
+        members_.deleted(*m, ec);
+        if (m->node == member_node::none)
+            refused = refused || m->result == errc::sequence_exhausted;
+        else if (m->phase == barrier_phase::outside)
+            port_.report(log_level::warning,
+                         "double barrier: could not delete ",
+                         ask.path,
+                         ": ",
+                         ec.message());
+    }
+    if (refused)
+        port_.spawn(renew_or_tell(port_, parent_));
+    settle();
+    co_return parent_missing;
 }
 
-bool barrier_room::any_unsure() const {
-    return std::any_of(seats_.begin(), seats_.end(), [](const seat_ptr& s) { return s->unsure; });
+task<> barrier_room::start(const barrier_start& round, std::uint64_t generation) {
+    constexpr std::size_t overhead = 32;
+    transaction steps;
+    steps.set(parent_, format_round(round.record), round.version);
+    std::size_t size =
+        round.members.size() * (parent_.size() + round.members.front().name.size() + overhead);
+    // If the transaction is too large, the record is replaced without checking the members, which
+    // may have changed since the listing, as on the page.
+    if (size + 1024 < port_.max_request_size()) {
+        for (const barrier_member& m : round.members)
+            steps.check(join_path(parent_, m.name));
+    }
+    request open(port_, std::move(steps), generation, parent_);
+    error_code ec = co_await open;
+    settle();
+    if (ec)
+        members_.failed(ec);
+    else
+        members_.started(round.record);
+    settle();
+}
+
+/// Watches the nodes of waiting members, which enter again if another client deletes them.
+task<> barrier_room::watch_members() {
+    std::deque<node_request> reads;
+    for (const auto& m : members_.all()) {
+        if (!m->waits() || m->watched)
+            continue;
+        reads.emplace_back(m, port_, op_code::get, join_path(parent_, m->name));
+        seat_of(m).own_watch.disarm();
+        reads.back().ask.attach(seat_of(m).own_watch);
+        reads.back().ask.send();
+    }
+    for (auto& [m, ask] : reads) {
+        const error_code ec = co_await ask;
+        members_.watched(*m, ec);
+    }
+}
+
+task<> barrier_room::watch_target(std::uint64_t generation) {
+    const std::string& name = members_.target();
+    const std::string path = name.empty() ? name : join_path(parent_, name);
+    if (path == watched_target_ && target_watch_.armed())
+        co_return;
+    forget_watch(port_, target_watch_, watched_target_);
+    watched_target_ = path;
+    if (path.empty())
+        co_return;
+    request read(port_, op_code::get, path, generation);
+    read.attach(target_watch_);
+    const error_code ec = co_await read;
+    if (ec)
+        members_.failed(ec);
 }
 
 }  // namespace corozk::detail

@@ -17,4 +17,11 @@ fault fault_of(const error_code& ec) noexcept {
     return is_session_lost(ec) ? fault::session : fault::refused;
 }
 
+bool is_transient(const error_code& ec, retry_policy policy) noexcept {
+    const fault why = fault_of(ec);
+    return why == fault::unknown || why == fault::passing ||
+           (policy.long_outage && why == fault::unreachable) ||
+           (policy.next_session && ec == zk_errc::session_expired);
+}
+
 }  // namespace corozk::detail

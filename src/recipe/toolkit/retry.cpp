@@ -5,13 +5,6 @@
 
 namespace corozk::detail {
 
-bool is_transient(const error_code& ec, retry_policy policy) noexcept {
-    const fault why = fault_of(ec);
-    return why == fault::unknown || why == fault::passing ||
-           (policy.long_outage && why == fault::unreachable) ||
-           (policy.next_session && ec == zk_errc::session_expired);
-}
-
 error_code end_of_session(const port& p) noexcept {
     const session_status& status = p.status();
     if (status.state == session_state::closed)
