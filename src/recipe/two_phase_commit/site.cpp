@@ -95,119 +95,136 @@ namespace {
 
 using site_ptr = std::shared_ptr<commit_site_impl>;
 
-/// Joins: creates the node, or reads the outcome.
-task<error_code> join_steps(commit_site_impl& self,
-                            waiting_call<commit_transaction>& call,
-                            signal& wake,
-                            bool& perhaps_ours) {
-    port& p = self.get_port();
-    watch_signal begin_watch(wake);
-    watch_signal decision_watch(wake);
-    watch_signal node_watch(wake);
-    error_code result;
-    while (!call.over()) {
-        std::optional<commit_header> header;
-        error_code ec = co_await read_header(p, self.path(), header);
-        if (retry(p).again(ec))
-            continue;
-        if (ec == zk_errc::no_node) {
-            begin_watch.disarm();
-            ec = co_await watch_creation(p, self.path(), begin_watch);
-            if (!ec && !call.over())
-                co_await wake.wait();
-            if (!ec || ec == zk_errc::node_exists || retry(p).again(ec))
-                continue;
-        }
-        if (!ec) {
-            if (std::find(header->sites.begin(), header->sites.end(), self.own.name) ==
-                header->sites.end()) {
-                ec = errc::not_a_member;
-            } else if (!self.header || self.mine.guid != header->guid) {
-                perhaps_ours = false;
-                self.is(std::move(*header));
-            }
-        }
-        if (!ec) {
-            ec = co_await look_for_decision(p, self.mine, &decision_watch, self.outcome);
-            if (ec == zk_errc::no_node)
-                continue;  // cleaned up at the same time
-        }
-        result = ec;
-        if (ec || self.outcome)
-            break;
-        co_await session_alive(p, wake, call);
-        if (call.over())
-            break;
-        const std::uint64_t generation = p.status().generation;
-        if (self.own.generation != generation)
-            perhaps_ours = false;
-        self.own.generation = generation;
-        transaction steps = self.mine.steps();
-        steps.create(self.joined, std::string(), self.mine.how());
-        steps.create(self.node, std::string(), self.mine.how(create_mode::ephemeral));
-        request create(p, steps, generation, self.path());
-        create.only_for(&call.users_call());
-        ec = co_await create;
-        if (!ec) {
-            self.own.has_node = true;
-            break;
-        }
-        retry attempt(p);
-        const bool again = attempt.again(ec);
-        perhaps_ours = perhaps_ours || attempt.doubtful();
-        if (again)
-            continue;
-        if (ec == zk_errc::no_node) {
-            ec = co_await why_missing(p, self.mine);
-            if (ec == zk_errc::no_node)
-                continue;  // cleaned up at the same time
-        }
-        if (ec == zk_errc::node_exists) {
-            node_watch.disarm();
-            // In the same session: the server of the next one may not know of the node yet.
-            request look(p, op_code::get, self.node, generation);
-            look.attach(node_watch);
-            ec = co_await look;
-            if (retry(p).again(ec))
-                continue;
-            if (ec == zk_errc::no_node) {
-                // This site had joined before, and died.
-                ec = co_await write_abort(
-                    p, self.mine, "site " + self.own.name + " died", self.outcome);
-                if (ec == zk_errc::no_node)
-                    continue;
-                result = ec;
-                break;
-            }
-            bool our_session = look.record.ephemeral_owner == p.status().session_id;
-            if (!ec && our_session && perhaps_ours) {
-                self.own.has_node = true;
-                break;
-            }
-            if (!ec && !our_session) {
-                if (!call.over())
-                    co_await wake.wait();
-                continue;
-            }
-            if (!ec)
-                ec = errc::already_exists;
-        }
-        result = ec;
-        break;
+/// How a site joins. Where a step finds that the transaction was cleaned up at the same time, or has
+/// waited, the next attempt begins (`look_again`).
+class joining_site {
+public:
+    joining_site(commit_site_impl& self, waiting_call<commit_transaction>& call, signal& wake)
+        : self_(self),
+          port_(self.get_port()),
+          call_(call),
+          wake_(wake),
+          begin_watch_(wake),
+          decision_watch_(wake),
+          node_watch_(wake) {}
+
+    /// Creates the site's node or reads the outcome, unless the call is over before.
+    task<error_code> run() {
+        error_code ec = look_again;
+        while (!call_.over() && retry(port_).again(ec))
+            ec = co_await attempt();
+        forget_watch(port_, begin_watch_, self_.path());
+        forget_watch(port_, decision_watch_, decision_node(self_.path()));
+        forget_watch(port_, node_watch_, self_.node);
+        co_return ec;
     }
-    forget_watch(p, begin_watch, self.path());
-    forget_watch(p, decision_watch, decision_node(self.path()));
-    forget_watch(p, node_watch, self.node);
-    co_return result;
-}
+
+    /// Whether a node may exist, or come into being, although none was found.
+    bool perhaps_ours() const noexcept { return perhaps_ours_; }
+
+private:
+    task<error_code> attempt() {
+        error_code ec = co_await find_transaction();
+        if (ec)
+            co_return ec;
+        ec = co_await look_for_decision(port_, self_.mine, &decision_watch_, self_.outcome);
+        if (ec || self_.outcome)
+            co_return unless_cleaned_up(ec);
+        co_await session_alive(port_, wake_, call_);
+        if (call_.over())
+            co_return error_code();
+        ec = co_await create_nodes();
+        if (ec == zk_errc::no_node)
+            ec = co_await why_missing(port_, self_.mine);
+        else if (ec == zk_errc::node_exists)
+            ec = co_await identify_node();
+        co_return unless_cleaned_up(ec);
+    }
+
+    static error_code unless_cleaned_up(const error_code& ec) {
+        return ec == zk_errc::no_node ? look_again : ec;
+    }
+
+    /// Reads which transaction it is, or waits for its beginning.
+    task<error_code> find_transaction() {
+        std::optional<commit_header> header;
+        error_code ec = co_await read_header(port_, self_.path(), header);
+        if (ec == zk_errc::no_node) {
+            begin_watch_.disarm();
+            ec = co_await watch_creation(port_, self_.path(), begin_watch_);
+            if (!ec && !call_.over())
+                co_await wake_.wait();
+            co_return !ec || ec == zk_errc::node_exists ? look_again : ec;
+        }
+        if (ec)
+            co_return ec;
+        if (std::find(header->sites.begin(), header->sites.end(), self_.own.name) ==
+            header->sites.end())
+            co_return errc::not_a_member;
+        if (!self_.header || self_.mine.guid != header->guid) {
+            perhaps_ours_ = false;
+            self_.is(std::move(*header));
+        }
+        co_return ec;
+    }
+
+    task<error_code> create_nodes() {
+        const std::uint64_t generation = port_.status().generation;
+        if (self_.own.generation != generation)
+            perhaps_ours_ = false;
+        self_.own.generation = generation;
+        transaction steps = self_.mine.steps();
+        steps.create(self_.joined, std::string(), self_.mine.how());
+        steps.create(self_.node, std::string(), self_.mine.how(create_mode::ephemeral));
+        request create(port_, std::move(steps), generation, self_.path());
+        create.only_for(&call_.users_call());
+        const error_code ec = co_await create;
+        self_.own.has_node = self_.own.has_node || !ec;
+        perhaps_ours_ = perhaps_ours_ || fault_of(ec) == fault::unknown;
+        co_return ec;
+    }
+
+    /// There is a node of this name, or there was.
+    task<error_code> identify_node() {
+        node_watch_.disarm();
+        // In the same session: the server of the next one may not know of the node yet.
+        request look(port_, op_code::get, self_.node, self_.own.generation);
+        look.attach(node_watch_);
+        const error_code ec = co_await look;
+        if (ec == zk_errc::no_node) {
+            // This site had joined before, and died.
+            co_return co_await write_abort(
+                port_, self_.mine, "site " + self_.own.name + " died", self_.outcome);
+        }
+        if (ec)
+            co_return ec;
+        if (look.record.ephemeral_owner == port_.status().session_id) {
+            self_.own.has_node = self_.own.has_node || perhaps_ours_;
+            co_return perhaps_ours_ ? ec : make_error_code(errc::already_exists);
+        }
+        if (!call_.over())
+            co_await wake_.wait();
+        co_return look_again;
+    }
+
+    commit_site_impl& self_;
+    port& port_;
+    waiting_call<commit_transaction>& call_;
+    signal& wake_;
+    watch_signal begin_watch_;
+    watch_signal decision_watch_;
+    watch_signal node_watch_;
+    bool perhaps_ours_ = false;
+};
 
 task<> join_driver(site_ptr self, handler_of<commit_transaction> handler, time_limit limit) {
     port& p = self->get_port();
     signal wake(p);
     waiting_call<commit_transaction> call(*self, std::move(handler), wake, limit);
     session_signal session(p, wake);
-    bool perhaps_ours = false;
-    error_code ec = co_await join_steps(*self, call, wake, perhaps_ours);
+    joining_site steps(*self, call, wake);
+    const error_code ec = co_await steps.run();
+    bool perhaps_ours = steps.perhaps_ours();
     self->joining = false;
     bool joined = !ec && (self->own.has_node || self->outcome);
     if (joined && !self->own.has_node && perhaps_ours) {
