@@ -440,7 +440,7 @@ void client::start_commit(const impl_ptr& impl,
         std::string(),
         std::move(handler),
         [](operation& op) { return std::move(op.results); },
-        [&](operation& op) { op.steps = steps.steps(); });
+        [&](operation& op) { op.steps = std::move(steps).steps(); });
 }
 
 void client::start_read_all(const impl_ptr& impl,

@@ -5,18 +5,17 @@
 
 namespace corozk::detail {
 
-namespace {
-
-/// Whether the path of the operation is that of a znode of the user's.
-bool has_own_path(const operation& op) noexcept {
-    switch (op.code) {
+bool operation::has_own_path() const noexcept {
+    switch (code) {
         case op_code::add_auth:  // the scheme
         case op_code::get_config:
         case op_code::reconfigure:
         case op_code::who_am_i: return false;
-        default: return !op.path.empty();  // of a transaction: for traces
+        default: return !path.empty();  // of a transaction: for traces
     }
 }
+
+namespace {
 
 void strip(const path_root& root, std::string& path) {
     path.assign(std::string(root.relative(path)));
@@ -28,7 +27,7 @@ void operation::enter(const path_root& its_root) {
     if (its_root.prefix().empty())
         return;
     root = &its_root;
-    if (has_own_path(*this))
+    if (has_own_path())
         path = root->absolute(path, code == op_code::create && is_sequential(mode));
     for (transaction::step& step : steps) {
         const bool creates = step.kind == transaction::step_kind::create;
@@ -44,7 +43,7 @@ void operation::leave_root() {
     if (!root)
         return;
     const path_root& from = *std::exchange(root, nullptr);
-    if (has_own_path(*this))
+    if (has_own_path())
         strip(from, path);
     for (transaction::step& step : steps)
         strip(from, step.path);

@@ -172,6 +172,9 @@ public:
     bool owed = false;       ///< sent even while closing, in response to an earlier response
     bool heartbeat = false;  ///< nobody waits for its response, and its loss is none
 
+    /// Whether the path is that of a znode of the user's.
+    bool has_own_path() const noexcept;
+
     /// Makes its paths absolute. The root must outlive it.
     void enter(const path_root& its_root);
 

@@ -18,7 +18,7 @@ inline void trace_start(operation& op, std::int64_t session_id) noexcept {
     what.name = to_string(op.code);
     // The path of add_auth is the scheme.
     if (op.code != op_code::add_auth)
-        what.path = op.root ? op.root->relative(op.path) : op.path;
+        what.path = op.root && op.has_own_path() ? op.root->relative(op.path) : op.path;
     what.session_id = session_id;
     op.span = to->started(what);
 }

@@ -386,13 +386,14 @@ void session::stop_looking() noexcept {
     inquiries_.quorum.clear();
 }
 
-/// When a server from which nothing has come is given up, early enough to find another one. The C
-/// client would do so later: it sees no responses, and while read-only checks no timeouts (see
-/// `handle::look_after_session`).
+/// When a server from which nothing has come is given up, early enough to find another one. Not for
+/// a time in which this process did nothing. The C client does not do so: it sees no responses, and
+/// while read-only checks no timeouts (see `relay::vouch_for_server`, `handle::look_after_session`).
 time_point session::silence_deadline() const noexcept {
     if (!connection_made())
         return time_point::max();
-    const time_point silent = link_.wire().heard_at() + connector_.timeout() * 2 / 3;
+    const time_point heard_at = std::max(link_.wire().heard_at(), timers_.back_at());
+    const time_point silent = heard_at + connector_.timeout() * 2 / 3;
     if (!link_.read_only() || traffic_.in_flight() == 0)
         return silent;
     return std::min(silent, traffic_.unanswered_since() + connector_.timeout() / 3);

@@ -89,7 +89,8 @@ void ensemble_follower::read() {
         if (op.error == zk_errc::throttled)
             return read();
         // If it was the connection, it is read on the next one.
-        if (!is_recoverable(op.error) && !is_session_lost(op.error))
+        if (!is_recoverable(op.error) && !is_session_lost(op.error) &&
+            op.error != errc::not_connected)
             port_.report(log_level::warning,
                          "cannot read the ensemble's configuration: ",
                          op.error.message());

@@ -68,8 +68,8 @@ bool link::submit(operation& op) {
     return true;
 }
 
-void link::look_after_client() {
-    relay_->vouch_for_server();
+void link::look_after_client(bool was_away) {
+    relay_->vouch_for_server(was_away && connected());
     look_after_client_ = true;
 }
 

@@ -65,7 +65,8 @@ public:
     bool submit(operation& op);
 
     /// Lets the C client send pings and detect timeouts, with the next `wait`.
-    void look_after_client();
+    /// @param was_away  this process, so that it is not the server that was silent
+    void look_after_client(bool was_away);
 
     /// Waits for input. @return false if there is no connection, and none is being made
     bool wait();

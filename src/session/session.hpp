@@ -139,6 +139,7 @@ private:
     void connection_down();
     void refused_for_good(error_code reason);
     void submit_at_once(operation& op);
+    std::chrono::milliseconds check_interval() const noexcept;
     time_point silence_deadline() const noexcept;
     time_point leader_deadline() const noexcept;
     void give_up_useless_server();

@@ -35,11 +35,16 @@ public:
         }
     }
 
-    /// Notes that the owner does now what has to be done regularly. @return the time since the last one
-    steady_clock::duration check(time_point now) noexcept {
-        return now - std::exchange(checked_at_, now);
+    /// Notes that the owner does now what has to be done regularly.
+    /// @return whether it is much later than usual, as the process was stopped or the thread busy
+    bool check(time_point now, steady_clock::duration usual) noexcept {
+        const bool was_away = now - std::exchange(checked_at_, now) > 2 * usual;
+        if (was_away)
+            back_at_ = now;
+        return was_away;
     }
     time_point checked_at() const noexcept { return checked_at_; }
+    time_point back_at() const noexcept { return back_at_; }
 
     /// Calls `f` at that time, unless `wait` is called again before.
     template <class Function>
@@ -77,6 +82,7 @@ private:
     time_point set_to_ = time_point::max();  ///< not later than `due_`
     std::uint64_t epoch_ = 0;                ///< expiries of earlier waits are ignored
     time_point checked_at_{};
+    time_point back_at_{};  ///< when it was last late
 };
 
 }  // namespace corozk::detail

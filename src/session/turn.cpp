@@ -110,7 +110,7 @@ void session::dispatch_answer(operation& op) {
     traffic_.mark_answered(op);
     if (sent) {
         trace_end(op);
-        if (op.error && op.error == zk_errc::connection_loss) {
+        if (op.error && (op.error == zk_errc::connection_loss || op.error == errc::too_large)) {
             counters_.connection_losses += !op.heartbeat;
         } else {
             ++counters_.responses;
@@ -310,8 +310,13 @@ time_limit session::queue_patience() const noexcept {
     return options_.queue_timeout.count() > 0 ? options_.queue_timeout : connector_.timeout();
 }
 
-void session::arm_timer() {
+/// Often enough for the C client's pings.
+std::chrono::milliseconds session::check_interval() const noexcept {
     using std::chrono::milliseconds;
+    return std::max<milliseconds>(connector_.timeout() / 10, milliseconds(10));
+}
+
+void session::arm_timer() {
     time_point due = std::min({connector_.deadline(),
                                closing_.deadline(),
                                traffic_.deadline(queue_patience()),
@@ -323,9 +328,7 @@ void session::arm_timer() {
     if (alive(status().generation))
         due = std::min(due, clock_.deadline());
     if (connection_made()) {
-        // Often enough for the C client's pings.
-        auto often = std::max<milliseconds>(connector_.timeout() / 10, milliseconds(10));
-        due = std::min(due, timers_.checked_at() + often);
+        due = std::min(due, timers_.checked_at() + check_interval());
     }
     timers_.wait(due, [self = shared_from_this()] { self->on_timer(); });
 }
@@ -334,9 +337,9 @@ void session::on_timer() {
     heed_fork();
     if (!agenda_.begin_turn())
         return;
-    // What has arrived meanwhile may not be known yet, if this process was stopped.
-    const bool was_away = timers_.check(now()) > connector_.timeout() / 5;
-    link_.look_after_client();
+    // What has arrived meanwhile may not be known yet, and nothing was sent that could be answered.
+    const bool was_away = timers_.check(now(), check_interval());
+    link_.look_after_client(was_away && !closing_.active());
     if (past_deadline())
         session_lost(zk_errc::session_expired);
     advance();

@@ -129,6 +129,9 @@ void session::remove_persistent_watches() {
 void session::remove_persistent(const std::string& path) {
     operation& op = make_detached(op_code::remove_watches, path, [this](operation& removed) {
         watches_.removed_from_server(removed.path);
+        // It is too busy, and still has the watch, which a new connection begins without.
+        if (removed.error == zk_errc::throttled && connector_.open())
+            link_.client()->abort();
     });
     op.version = all_watches;
     op.generation = status().generation;

@@ -94,6 +94,25 @@ TEST_CASE("name service: the server of a new session lags behind: nothing seems 
     }
 }
 
+TEST_CASE("name service: a registration that was cancelled may still create its node") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        name_service names(zk, path);
+        co_await names.register_name("other", "1");
+        rule_id held = proxy.arm(at_op(op_code::create).under(path + "/a"), hold_request());
+        pending_result<> cancelled;
+        names.register_name("a", "1", create_mode::ephemeral, cancelled.handler());
+        co_await eventually_async([&] { return proxy.fired(held) == 1; });
+        cancelled.cancel();
+        CHECK(co_await finished(cancelled) == boost::asio::error::operation_aborted);
+        auto [busy] = co_await names.register_name("a", "1", as_tuple());
+        CHECK(busy == errc::busy);
+        proxy.release(held);
+        co_await settle(zk);
+        co_await names.register_name("a", "2");
+        CHECK(observer().data(path + "/a") == "2");
+    });
+}
+
 TEST_CASE("name service: a pending unregister ends with its object") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         name_service names(zk, path);

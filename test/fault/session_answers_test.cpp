@@ -149,6 +149,7 @@ TEST_CASE("an answer that is longer than 64 MiB: a read is told so, a change is 
             auto [not_read, results] = co_await zk.read_all(both, as_tuple());
             CHECK(not_read == errc::too_large);
             CHECK(results.empty());
+            CHECK(zk.counters().connection_losses == 1);
             auto [not_listed, listed] = co_await zk.get_children(path, as_tuple());
             CHECK(not_listed == errc::too_large);
             auto [not_set, record] = co_await zk.set(path, "x", any_version, as_tuple());

@@ -1245,4 +1245,39 @@ TEST_CASE("process stopped beyond the timeout: the first thing to be seen is the
     CHECK(child.exit_status() == 0);
 }
 
+TEST_CASE("a thread that is busy for less than the session timeout: the connection stays") {
+    boost::asio::io_context context;
+    run(
+        context,
+        []() -> awaitable<void> {
+            const client_options options = quiet_options(the_server().hosts(), 16s);
+            client idle = co_await connected_client(options);
+            client active = co_await connected_client(options);
+            REQUIRE(idle.status().negotiated_timeout == 16s);
+            co_await idle.sync();
+            // The session has looked after the C client since the response.
+            boost::asio::steady_timer gap(idle.get_executor(), 1700ms);
+            co_await gap.async_wait(use_awaitable);
+            co_await active.sync();
+            const session_status before[] = {idle.status(), active.status()};
+            outcome<session_status> changed[2];
+            idle.next_status(before[0], changed[0].handler());
+            active.next_status(before[1], changed[1].handler());
+            std::this_thread::sleep_for(11s);
+            for (client* zk : {&idle, &active}) {
+                auto [ec, root] = co_await zk->get("/", as_tuple());
+                CHECK_FALSE(ec);
+                // A silent server would be given up now.
+                gap.expires_after(500ms);
+                co_await gap.async_wait(use_awaitable);
+                CHECK(zk->counters().connects == 1);
+            }
+            CHECK_FALSE(changed[0].done());
+            CHECK_FALSE(changed[1].done());
+            co_await idle.close();
+            co_await active.close();
+        },
+        60s);
+}
+
 }  // namespace corozk::testing::client_tests::session_connection_test

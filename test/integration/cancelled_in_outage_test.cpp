@@ -247,6 +247,39 @@ TEST_CASE("what is kept changes and ends after an outage, although the deadline 
     });
 }
 
+TEST_CASE("a parent is not created for calls that are over") {
+    for (bool locking : {true, false}) {
+        with_proxy([=](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            co_await zk.ensure_path(path);
+            const std::string missing = path + "/none";
+            rule_id held =
+                proxy.arm(at_op(op_code::create_container).under(missing), hold_request());
+            lock l(zk, missing + "/lock");
+            membership group(zk, missing + "/group");
+            pending_result<ownership> acquiring;
+            pending_result<> joining;
+            if (locking)
+                l.acquire(acquiring.handler());
+            else
+                group.join("member", "", joining.handler());
+            co_await eventually_async([&] { return proxy.fired(held) == 1; });
+            co_await lose_servers(zk, proxy);
+            const error_code aborted = boost::asio::error::operation_aborted;
+            if (locking) {
+                acquiring.cancel();
+                CHECK(co_await finished(acquiring) == aborted);
+            } else {
+                joining.cancel();
+                CHECK(co_await finished(joining) == aborted);
+            }
+            proxy.disarm(held);
+            co_await accept_again(proxy, zk);
+            co_await settle(zk);
+            CHECK_FALSE(observer().exists(missing));
+        });
+    }
+}
+
 TEST_CASE(
     "of those that share a request, the ones that were cancelled in an outage are not in it") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {

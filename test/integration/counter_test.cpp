@@ -120,6 +120,25 @@ TEST_CASE("counter: operations of one object are combined, and each gets its own
     });
 }
 
+TEST_CASE("counter: a read does not fail for an update that it is combined with") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        auto whose = GENERATE(compatibility::native, compatibility::curator, compatibility::kazoo);
+        counter_options options;
+        options.compatibility = whose;
+        counter c(zk, path + "/c", options);
+        co_await c.add(5);
+        co_await zk.set_acl(path + "/c", read_only_acl());
+        pending_result<std::int64_t> first, added, read;
+        c.get(first.handler());
+        c.add(1, added.handler());
+        c.get(read.handler());
+        CHECK(co_await finished(added) == zk_errc::no_auth);
+        CHECK_FALSE(co_await finished(read));
+        CHECK(read.value() == 5);
+        CHECK_FALSE(co_await finished(first));
+    });
+}
+
 TEST_CASE("counter: sixteen clients share one, and every addition counts once") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         auto executor = co_await boost::asio::this_coro::executor;

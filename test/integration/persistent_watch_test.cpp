@@ -770,6 +770,34 @@ TEST_CASE("persistent watch: a server that is too busy to set it again") {
     });
 }
 
+TEST_CASE("persistent watch: a server that is too busy to remove it") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        persistent_watch w = co_await zk.add_watch(path, watch_mode::persistent_recursive);
+        auto ignore = [](const frame_info& frame, std::string bytes) {
+            if (frame.kind == frame_kind::request && frame.op == wire::remove_watches)
+                bytes[11] = 3;  // exists, which changes nothing
+            return bytes;
+        };
+        auto refuse = [](const frame_info& frame, std::string bytes) {
+            if (frame.kind == frame_kind::reply && frame.op == wire::remove_watches) {
+                bytes.resize(20);  // the length and the header
+                bytes.replace(0, 4, {0, 0, 0, 16});
+                bytes.replace(16, 4, "\xff\xff\xff\x81");  // throttled
+            }
+            return bytes;
+        };
+        proxy.edit(direction::to_server, ignore);
+        proxy.edit(direction::to_client, refuse);
+        w = persistent_watch();
+        co_await eventually_async([&] { return zk.counters().connects == 2; });
+        co_await reach(zk, session_state::connected);
+        const std::uint64_t told = zk.counters().notifications;
+        co_await zk.create(path + "/x", "1");
+        co_await settle(zk);
+        CHECK(zk.counters().notifications == told);
+    });
+}
+
 TEST_CASE("persistent watch: no read overtakes the request that sets it again") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         persistent_watch w = co_await zk.add_watch(path, watch_mode::persistent);

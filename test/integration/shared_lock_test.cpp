@@ -447,6 +447,23 @@ TEST_CASE("shared_lock: an upgrade that is given up leaves the reader as it was"
     });
 }
 
+TEST_CASE("shared_lock: an upgrade that waits ends with its client") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        shared_lock mine(zk, path);
+        shared_lock theirs(other, path);
+        ownership held = co_await mine.acquire_read();
+        ownership reader = co_await theirs.acquire_read();
+        pending_result<> upgrade;
+        mine.upgrade(held, upgrade.handler());
+        co_await settle(zk);
+        co_await zk.close();
+        CHECK(co_await finished(upgrade) == errc::closed);
+        co_await reader.release();
+        co_await other.close();
+    });
+}
+
 TEST_CASE("shared_lock: a holder hears of requests, whenever they were written") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         client other = co_await one_more_client();

@@ -95,6 +95,29 @@ TEST_CASE("tracer: operations, their requests, and the time for which a lock is 
     }
 }
 
+TEST_CASE("tracer: what has no path has none below a znode either") {
+    recorder traces;
+    with_client([&](client& zk, std::string path) -> awaitable<void> {
+        client below = zk.below(path);
+        co_await below.create("/a", "1");
+        transaction steps;
+        steps.set("/a", "2");
+        co_await below.commit(steps);
+        read_set reads;
+        reads.get("/a");
+        co_await below.read_all(reads);
+        co_await below.get("/a");
+        for (const char* name : {"commit", "read_all"}) {
+            INFO(name);
+            auto requests = traces.of(trace_kind::request, name);
+            REQUIRE(requests.size() == 1);
+            CHECK(requests[0].path.empty());
+        }
+        REQUIRE(traces.of(trace_kind::request, "get").size() == 1);
+        CHECK(traces.of(trace_kind::request, "get")[0].path == "/a");
+    });
+}
+
 TEST_CASE("tracer: a tenure that is lost ends with the reason; credentials are not told") {
     recorder traces;
     with_client([&](client& zk, std::string path) -> awaitable<void> {

@@ -60,13 +60,16 @@ TEST_CASE("session timers: nothing to wait for") {
     CHECK(f.run().empty());
 }
 
-TEST_CASE("session timers: the time between two checks") {
+TEST_CASE("session timers: a check that is much later than usual") {
     boost::asio::io_context io;
     session_timers timers(io.get_executor());
     const time_point start = steady_clock::now();
-    timers.check(start);
-    CHECK(timers.check(start + 3s) == 3s);
-    CHECK(timers.checked_at() == start + 3s);
+    timers.check(start, 1s);
+    CHECK_FALSE(timers.check(start + 2s, 1s));
+    CHECK(timers.back_at() == start);
+    CHECK(timers.check(start + 5s, 1s));
+    CHECK(timers.back_at() == start + 5s);
+    CHECK(timers.checked_at() == start + 5s);
 }
 
 }  // namespace corozk::testing::session_timers_test

@@ -410,6 +410,8 @@ void contention_queue::end_session() {
         auto release_call = std::move(c->release_call_);
         if (granted)
             hold_ends(*c, reason);
+        if (auto upgrade = c->replacement())
+            upgrade->abandon(reason);
         fail(*c, reason);
         if (granted)
             c->more().held.lose(reason);

@@ -13,8 +13,8 @@ namespace corozk::detail {
 using stage = local_node::stage_type;
 
 task<> contention_queue::create_under_new_parent(contender_ptr c) {
-    error_code ec =
-        co_await ensure_path(port_, settings_->parent, settings_->entries, settings_->parent_mode);
+    error_code ec = co_await ensure_path(
+        port_, settings_->parent, settings_->entries, settings_->parent_mode, &c->call_);
     if (c->state == stage::unwanted || ec) {
         fail(*c, ec ? ec : make_error_code(boost::asio::error::operation_aborted));
     } else {

@@ -151,11 +151,26 @@ private:
             if (current_.empty())
                 co_return;
             error_code ec = co_await step();
-            if (ec) {
-                fail_all(current_, ec);
-                current_.clear();
-            }
+            if (ec)
+                fail_current(ec);
         }
+    }
+
+    /// Reads do not fail for the sake of updates that they were combined with: they are tried alone.
+    void fail_current(error_code ec) {
+        const bool alone = reads_only();
+        std::erase_if(current_, [ec, alone](entry& e) {
+            const bool fails = alone || e.operation != counter_operation::read;
+            if (fails && e.waiting())
+                e.call.fail(ec);
+            return fails;
+        });
+    }
+
+    bool reads_only() const {
+        return std::all_of(current_.begin(), current_.end(), [](const entry& e) {
+            return e.operation == counter_operation::read;
+        });
     }
 
     void drop_finished() {
@@ -164,30 +179,28 @@ private:
 
     /// One attempt at the current batch, which is kept if it must be tried again.
     task<error_code> step() {
-        bool reads_only = std::all_of(current_.begin(), current_.end(), [](const entry& e) {
-            return e.operation == counter_operation::read;
-        });
-        if (!reads_only && *format_ != counter_format::native && backoff_.failures() > 0) {
+        const bool updates = !reads_only();
+        if (updates && *format_ != counter_format::native && backoff_.failures() > 0) {
             // A competitor's write makes the base obsolete: an attempt reads and writes, two round
             // trips.
             auto over = [this] { return stopped(); };
             co_await backoff_.pause(port_, wake_, 2 * backoff_.failures(), over);
             base_.reset();
         }
-        if (!reads_only && is_obsolete())
+        if (updates && is_obsolete())
             base_.reset();
         if (!base_) {
             if (error_code ec = co_await load(false))
                 co_return ec;
         }
-        if (!reads_only) {
+        if (updates) {
             if (co_await waited_for_turn())
                 co_return error_code();
         }
         outcome result = evaluate();
         // An update that does not change the value, and a comparison that fails, need no write, but a
         // server that has caught up: the decision must not be based on an old value.
-        if (!reads_only && !result.changed && !(base_->fresh && base_->synced)) {
+        if (updates && !result.changed && !(base_->fresh && base_->synced)) {
             if (error_code ec = co_await load(true))
                 co_return ec;
             result = evaluate();

@@ -35,7 +35,8 @@ task<> write_acknowledgement(detail::port& s,
         steps.check(candidate).create(path, std::string(), impl->settings().ephemeral());
         request multi(s, steps, generation);
         ec = co_await multi;
-        if (!attempts.again(ec))
+        const bool again = co_await again_with_quorum(s, attempts, ec);
+        if (!again)
             break;
     }
     // The name is unique.

@@ -149,17 +149,21 @@ void kept_node::start() {
 
 /// Handles calls that are over: a cancelled `keep` is undone.
 void kept_node::note_calls() {
-    bool given_up = false;
-    for (auto c = calls_.begin(); c != calls_.end();) {
-        const bool keeps = c->why == purpose::keep && wish_.keep_revision != 0 &&
-                           c->revision >= wish_.keep_revision;
-        given_up = given_up || (keeps && c->ask.over());
-        c = c->ask.waiting() ? std::next(c) : calls_.erase(c);
-    }
-    if (given_up && !keeping()) {
+    const bool given_up = wish_.wanted && !waiting();
+    std::erase_if(calls_, [](const call& c) { return c.ask.over(); });
+    if (given_up) {
         wish_.wanted = false;
         hold_.lose(error_code());
     }
+}
+
+/// It is not wanted any more when all calls that are to establish it have ended early.
+bool kept_node::waiting() const noexcept {
+    const bool given_up = std::any_of(calls_.begin(), calls_.end(), [this](const call& c) {
+        return c.why == purpose::keep && wish_.keep_revision != 0 &&
+               c.revision >= wish_.keep_revision && c.ask.over();
+    });
+    return wish_.wanted && (!given_up || keeping());
 }
 
 time_point kept_node::held_until() const noexcept {
@@ -410,8 +414,9 @@ task<bool> kept_node::make(std::uint64_t generation) {
     } else if ((ec == zk_errc::no_node || ec == zk_errc::node_exists) && !wanted()) {
         // Cancelled, or late: what others have there stays as it is.
     } else if (ec == zk_errc::no_node) {
-        ec = co_await ensure_path(p, std::string(parent_path(path())), entries_, kind_.parents);
-        if (ec && !not_now(attempt, ec))
+        ec = co_await ensure_path(
+            p, std::string(parent_path(path())), entries_, kind_.parents, this);
+        if (ec && wanted() && !not_now(attempt, ec))
             refused(ec);
     } else if (ec == zk_errc::node_exists) {
         co_return co_await look(generation);

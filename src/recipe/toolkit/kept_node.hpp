@@ -47,7 +47,9 @@ struct kept_node_kind {
 /// Versions do not tell two nodes at one path apart, and no request names a node's owner. So nothing
 /// is written or deleted in a connection before the node was seen in it: only one that replaces ours
 /// within that round trip can be hit.
-class kept_node final : public recipe_core, public std::enable_shared_from_this<kept_node> {
+class kept_node final : public recipe_core,
+                        public std::enable_shared_from_this<kept_node>,
+                        private interest {
 public:
     using handler = handler_of<>;
 
@@ -89,8 +91,8 @@ public:
         note_calls();
         return wish_.wanted;
     }
-    /// Whether a `release` is pending.
-    bool releasing() const noexcept;
+    /// Whether it is not wanted any more, but may still exist.
+    bool ending() noexcept { return !wanted() && running_; }
     /// Why it is not wanted any more, if the server has refused it since the last `keep`.
     const error_code& refusal() const noexcept { return wish_.refusal; }
     const std::string& data() const noexcept { return wish_.data; }
@@ -114,6 +116,8 @@ private:
     void change_for(purpose why, std::string data, handler h, time_limit limit);
     void start();
     bool keeping() const noexcept;
+    bool releasing() const noexcept;
+    bool waiting() const noexcept override;
     void note_calls();
     void settle_calls(error_code ec);
     void refused(error_code ec, const char* intent = "keep");

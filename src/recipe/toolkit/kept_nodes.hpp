@@ -20,10 +20,10 @@ public:
         return at != nodes_.end() && at->second->wanted() ? at->second.get() : nullptr;
     }
 
-    /// Whether the node at this path is being deleted.
+    /// Whether the node at this path is being deleted, for a release or a `keep` that has ended early.
     bool releasing(const std::string& path) const {
         auto at = nodes_.find(path);
-        return at != nodes_.end() && at->second->releasing();
+        return at != nodes_.end() && at->second->ending();
     }
 
     /// The node at this path, to be kept. Those whose drivers have ended are forgotten.
