@@ -168,11 +168,16 @@ boost::asio::awaitable<void> run_compare(job& j) {
     if (wanted.empty())
         throw std::runtime_error("--only: no comparison has such a name");
 
-    std::map<std::size_t, operation_times> far;
+    // Those that differ only in numbers are the same with few operations.
+    auto few_of = [&few](std::size_t n) { return few[n]->parts().front().title; };
+    std::map<std::string, operation_times> far;
+    std::map<std::string, operation_times> near;
     if (j.on.owns_servers()) {
         j.on.move_away(distance);
-        for (std::size_t n : wanted)
-            far[n] = co_await time_once(j, observer, *few[n], peers);
+        for (std::size_t n : wanted) {
+            if (auto& times = far[few_of(n)]; times.empty())
+                times = co_await time_once(j, observer, *few[n], peers);
+        }
         for (contender& peer : peers)
             peer.stop();
         j.on.move_back();
@@ -184,8 +189,10 @@ boost::asio::awaitable<void> run_compare(job& j) {
         comparison_run run(j, observer, *all[n], peers, j.wanted.repeat);
         co_await run.run();
         if (j.on.owns_servers()) {
-            operation_times near = co_await time_once(j, observer, *few[n], peers);
-            add_round_trips(run.entries(), near, far[n]);
+            auto& times = near[few_of(n)];
+            if (times.empty())
+                times = co_await time_once(j, observer, *few[n], peers);
+            add_round_trips(run.entries(), times, far[few_of(n)]);
         }
         for (std::size_t i = 0; i < run.parts().size(); ++i) {
             details.add(run.parts()[i], i, run.entries());

@@ -98,7 +98,7 @@ TEST_CASE("name service: a registration that was cancelled may still create its 
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         name_service names(zk, path);
         co_await names.register_name("other", "1");
-        rule_id held = proxy.arm(at_op(op_code::create).under(path + "/a"), hold_request());
+        rule_id held = proxy.arm(at_op(op_code::create2).under(path + "/a"), hold_request());
         pending_result<> cancelled;
         names.register_name("a", "1", create_mode::ephemeral, cancelled.handler());
         co_await eventually_async([&] { return proxy.fired(held) == 1; });

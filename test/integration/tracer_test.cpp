@@ -98,6 +98,7 @@ TEST_CASE("tracer: operations, their requests, and the time for which a lock is 
 TEST_CASE("tracer: what has no path has none below a znode either") {
     recorder traces;
     with_client([&](client& zk, std::string path) -> awaitable<void> {
+        co_await zk.ensure_path(path);
         client below = zk.below(path);
         co_await below.create("/a", "1");
         transaction steps;
