@@ -429,7 +429,7 @@ boost::asio::awaitable<void> run_herd(job& j) {
     herd_rows rows;
     std::string sight = sight_by_role(j);
     const std::vector<contest_setup> setups = all_setups(j.wanted);
-    if (!setups.empty()) {
+    if (setups.size() > 1) {
         // The first rows would pay for what the server's Java compiles and for the growth of its heap.
         auto fewer = [](const contest_setup& a, const contest_setup& b) {
             return a.waiters < b.waiters;

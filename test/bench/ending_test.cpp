@@ -166,11 +166,13 @@ TEST_CASE("ending: what was measured before a failure is in the file") {
                     "-c",
                     "ulimit -n 100; exec \"$0\" \"$@\"",
                     COROZK_BENCH,
-                    "herd",
+                    "handover",
                     "--hosts",
                     the_server().hosts(),
                     "--waiters",
                     "10,300",
+                    "--sessions",
+                    "300",
                     "--recipe",
                     "lock",
                     "--implementation",
@@ -194,15 +196,15 @@ TEST_CASE("ending: what was measured before a failure is in the file") {
 TEST_CASE("ending: what was measured before an interruption is shown") {
     bench_run files;
     process_options what;
-    what.command = {COROZK_BENCH, "herd", "--hosts", the_server().hosts()};
-    for (const char* word : {"--waiters", "2,300", "--sessions", "2", "--recipe", "lock"})
+    what.command = {COROZK_BENCH, "handover", "--hosts", the_server().hosts()};
+    for (const char* word : {"--waiters", "2,20000", "--sessions", "2", "--recipe", "lock"})
         what.command.emplace_back(word);
     for (const char* word : {"--implementation", "ours", "--repeat", "1", "--warm-up", "100"})
         what.command.emplace_back(word);
     what.output = files.path("out");
     process_guard process(what);
     auto says = [&](const char* words) { return files.out().find(words) != std::string::npos; };
-    eventually([&] { return says("300 waiters: ") || !process.running(); },
+    eventually([&] { return says("20,000 waiters: ") || !process.running(); },
                std::chrono::minutes(2));
     process.signal(SIGINT);
     REQUIRE(process.wait(std::chrono::minutes(1)));
