@@ -27,7 +27,15 @@ public:
         status_.session_id = 1;
         status_.negotiated_timeout = std::chrono::seconds(6);
     }
-    ~scripted_port() { destroy_drivers(); }
+    ~scripted_port() {
+        destroy_drivers();
+        while (!operations_.empty()) {
+            detail::operation& op = operations_.front();
+            operations_.pop_front();
+            op.detach();
+            op.abandoned();
+        }
+    }
 
     /// What is asked next, such as "create /a"; empty if nothing is.
     std::string asked() const {
