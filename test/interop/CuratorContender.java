@@ -13,7 +13,8 @@
 //   task=remove     remove it
 //   task=wait       print "through" once there is none
 //   task=rounds     enter and leave the double barrier at PATH `count` times; print "inside" and
-//                   "outside". Stay inside until RECORD/leave is there
+//                   "outside". Stay inside until RECORD/leave is there, and begin each round but
+//                   the first when RECORD/round-N is there
 //   task=member     be the member `identity` of the group at PATH until RECORD/leave is there; print
 //                   the members at every change
 //   task=value      print each value at PATH until RECORD/leave is there; change it to `set` first
@@ -220,11 +221,15 @@ public final class CuratorContender {
     }
 
     static void waitForLeave(CuratorFramework client, String root) throws Exception {
+        waitFor(client, root + "/leave");
+    }
+
+    static void waitFor(CuratorFramework client, String path) throws Exception {
         CountDownLatch there = new CountDownLatch(1);
         Stat stat =
                 client.checkExists()
                         .usingWatcher((org.apache.zookeeper.Watcher) event -> there.countDown())
-                        .forPath(root + "/leave");
+                        .forPath(path);
         if (stat == null) there.await();
     }
 
@@ -461,7 +466,8 @@ public final class CuratorContender {
 
     static void rounds(Options options) throws Exception {
         CuratorFramework client = connect(options);
-        for (int i = 0; i < options.number("count", 1); i++) {
+        for (int i = 1; i <= options.number("count", 1); i++) {
+            if (i > 1) waitFor(client, options.get("record") + "/round-" + i);
             DistributedDoubleBarrier barrier =
                     new DistributedDoubleBarrier(
                             client, options.get("path"), options.number("limit", 2));

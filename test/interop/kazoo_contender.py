@@ -15,7 +15,8 @@ usage: kazoo_contender.py task=TASK hosts=HOSTS path=PATH record=PATH [NAME=VALU
   task=remove      remove it
   task=wait        print "through" once there is none
   task=rounds      enter and leave the double barrier at PATH `count` times; print "inside" and
-                   "outside". Stay inside until RECORD/leave is there
+                   "outside". Stay inside until RECORD/leave is there, and begin each round but
+                   the first when RECORD/round-N is there
   task=member      be a member of the party at PATH with the name `identity` until RECORD/leave is
                    there; print the members at every change
   task=server_set  be a member of the ServerSet at PATH, numbered by the server, with the shard `shard`,
@@ -103,8 +104,12 @@ class Record:
 
 
 def wait_for_leave(client, root):
+    wait_for(client, root + '/leave')
+
+
+def wait_for(client, path):
     gone = threading.Event()
-    if not client.exists(root + '/leave', watch=lambda event: gone.set()):
+    if not client.exists(path, watch=lambda event: gone.set()):
         gone.wait()
 
 
@@ -289,7 +294,9 @@ def barrier(options):
 
 def rounds(options):
     client = connect_with(options)
-    for _ in range(int(options.get('count', '1'))):
+    for number in range(1, int(options.get('count', '1')) + 1):
+        if number > 1:
+            wait_for(client, options['record'] + '/round-' + str(number))
         it = client.DoubleBarrier(options['path'], int(options.get('limit', '2')))
         it.enter()
         if not it.participating:

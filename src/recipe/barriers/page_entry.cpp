@@ -12,28 +12,35 @@ namespace corozk::detail {
 
 task<error_code> page_entry::come_in(const waiting_call<>& call, bool& again) {
     const std::uint64_t generation = nodes_.client.status().generation;
-    if (nodes_.generation != generation) {
+    const bool missing = nodes_.generation != generation;
+    if (missing) {
         // The server may keep its node of an earlier session for a while.
         if (nodes_.generation != 0)
             nodes_.perhaps_in = nodes_.generation;
         nodes_.generation = 0;
         ready_watch_.created = false;
+        ready_watch_.disarm();
         error_code ec = co_await tidy();
-        if (ec || call.over())
-            co_return ec;
-        ec = co_await make(call, again);
-        if (ec || again || nodes_.generation == 0 || call.over())
+        if (ec || call.over() || predecessor_watch_.armed())
             co_return ec;
     }
     started_ = ready_watch_.created;
     if (started_ || ready_watch_.armed())
         co_return error_code();
-    request ready(nodes_.client, op_code::exists, nodes_.ready, nodes_.generation);
+    // Before the node counts: the others may start the round at once, and leave it.
+    request ready(nodes_.client, op_code::exists, nodes_.ready, generation);
     ready.attach(ready_watch_);
-    request listing(nodes_.client, op_code::children, nodes_.parent, nodes_.generation);
     ready.send();
-    listing.send();
+    error_code made;
+    if (missing)
+        made = co_await make(call, again);
+    const bool counts = nodes_.generation == generation;
+    request listing(nodes_.client, op_code::children, nodes_.parent, generation);
+    if (counts)
+        listing.send();
     error_code ec = co_await ready;
+    if (!counts)
+        co_return made;
     error_code listed = co_await listing;
     if (!ec)
         forget_watch(nodes_.client, ready_watch_, nodes_.ready);
@@ -82,8 +89,6 @@ task<error_code> page_entry::tidy() {
 /// Creates the member's node, unless that of an earlier session is still there: then waits for its
 /// deletion.
 task<error_code> page_entry::make(const waiting_call<>& call, bool& again) {
-    if (predecessor_watch_.armed())
-        co_return error_code();
     const std::uint64_t generation = nodes_.client.status().generation;
     request create(nodes_.client, op_code::create, nodes_.own, generation);
     create.mode = create_mode::ephemeral;
