@@ -202,7 +202,9 @@ std::string head(const plot& p, const fs::path& picture) {
         "set encoding utf8\n"
         "set terminal svg size {},470 dynamic enhanced font 'sans-serif,14' linewidth 1\n"
         "set output {}\n"
-        "set title {} textcolor rgb '{}' font ',16'\n"
+        // In the middle of the picture: there is more room than above the plot alone.
+        "set label 1 {} at screen 0.5, screen 0.95 center textcolor rgb '{}' font ',15'\n"
+        "set tmargin 3\n"
         "set border 3 linecolor rgb '{}'\n"
         "set grid xtics ytics linecolor rgb '#8a8f98' linewidth 0.4 dashtype 3\n"
         "set key outside {} Left reverse textcolor rgb '{}' samplen 2 spacing 1.25\n"
