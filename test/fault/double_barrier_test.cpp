@@ -344,6 +344,24 @@ TEST_CASE("double barrier: the slow member of a round that is being left (curato
     });
 }
 
+TEST_CASE("double barrier: a member that gave up while nobody may read the folder leaves no node") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        co_await zk.ensure_path(path);
+        const std::int32_t all_but_read = 0x1e;
+        observer().session().set_acl(path, {{all_but_read, "world", "anyone"}});
+        double_barrier a(zk, path, 2);
+        pending_result<> in;
+        rule_id held = proxy.arm(at_op(op_code::create2).under(path), hold_reply());
+        a.enter(in.handler());
+        co_await eventually_async([&] { return proxy.fired(held) == 1; });
+        a = double_barrier();
+        proxy.release(held);
+        CHECK(co_await finished(in) == boost::asio::error::operation_aborted);
+        observer().session().set_acl(path, testing::open_acl());
+        co_await eventually_async([&] { return empty(path); });
+    });
+}
+
 TEST_CASE("double barrier: cut again and again with one of two members nobody is let in") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         client other = co_await one_more_client();

@@ -441,6 +441,16 @@ TEST_CASE("double barrier members: what a failed create means") {
         CHECK(a->phase == barrier_phase::entering);
         CHECK(a->node == member_node::none);
     }
+    SECTION("its call ends while the record is read, which is refused: its node is deleted") {
+        c.created(*a, 0);
+        c.members.give_up(*a);
+        c.members.failed(zk_errc::no_auth);
+        CHECK(c.members.take_finished().empty());
+        CHECK(a->node == member_node::unwanted);
+        CHECK(c.members.due());
+        c.members.deleted(*a, {});
+        CHECK(c.members.take_finished() == std::vector{a});
+    }
     SECTION("it is refused") {
         c.members.created(*a, zk_errc::no_auth, {});
         CHECK(c.members.take_finished() == std::vector{a});

@@ -132,11 +132,10 @@ void local_members::failed(const error_code& ec) {
     for (const pointer& m : members_) {
         if (m->phase != phase::withdrawing) {
             withdraw(*m, ec);
-            continue;
-        }
-        if (m->node == member_node::in_doubt)
+        } else if (m->node == member_node::in_doubt) {
             late_.push_back({m->name, m->session});
-        end(*m, m->result ? m->result : ec);
+            end(*m, m->result ? m->result : ec);
+        }  // otherwise the next pass deletes its node
     }
 }
 
