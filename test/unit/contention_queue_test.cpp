@@ -786,6 +786,32 @@ TEST_CASE("contention queue: one that would rather not wait is refused, wherever
     CHECK(step.reason == errc::would_block);
 }
 
+TEST_CASE(
+    "contention queue: an upgrade is not refused while the session's own nodes are searched for") {
+    one_session s(the_shared_rule);
+    member& held = s.placed(5);
+    s.view.left(s.placed(4), true);
+    s.listed({held.name});
+    REQUIRE(s.next() == "prove");
+    s.facts.exists = true;
+    REQUIRE(s.next() == "grant");
+    member& upgrade = s.come(7, 7);
+    upgrade.kind = write_kind;
+    upgrade.name = node_name_of(s.settings, one_session::ours, upgrade, 7);
+    upgrade.except = held.order;
+    s.view.placed(upgrade, upgrade.name);
+    contention_entry writer;
+    writer.kind = write_kind;
+    s.listed({held.name, node_name_of(s.settings, 2, writer, 6), upgrade.name});
+    s.facts.searching = true;
+    CHECK(s.words(s.view.next(s.facts)).find("refuse") == std::string::npos);
+    s.facts.searching = false;
+    queue_step step = s.view.next(s.facts);
+    CHECK(step.what == queue_step::type::refuse);
+    CHECK(step.who == &upgrade);
+    CHECK(step.reason == errc::would_deadlock);
+}
+
 TEST_CASE("contention queue: nothing is decided without the limit") {
     one_session s;
     s.settings.fixed_limit = 0;

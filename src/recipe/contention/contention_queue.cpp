@@ -146,6 +146,7 @@ void contention_queue::evaluate(std::span<const contender_ptr> seen, bool listed
         decision_facts facts;
         facts.now = port_.now();
         facts.listed = listed;
+        facts.searching = creation_.searching();
         if (contender* c = head()) {
             facts.connected = port_.alive(c->session) && facts.now < port_.expiry_deadline();
             facts.exists = c->watch_.certain() ||

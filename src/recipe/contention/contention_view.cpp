@@ -394,7 +394,8 @@ queue_step contention_view::next(const decision_facts& facts) {
         step.read_limit = head() && limit_.ask();
         return step;
     }
-    if (local_node* c = hopeless_one(step))
+    // What is ahead may be an upgrade that was given up, whose node is being searched for.
+    if (local_node* c = facts.searching ? nullptr : hopeless_one(step))
         return refuse(*c, errc::would_deadlock);
     if (!head())
         return step;

@@ -34,6 +34,7 @@ struct decision_facts {
     bool connected = false;  ///< connected with the session of the head's node
     bool exists = false;     ///< the head's node: a watch has not fired, or it was just seen
     bool listed = false;     ///< a listing was just merged
+    bool searching = false;  ///< nodes of the session may be listed that are not known as its own
 };
 
 /// The driver's next step: first the requests to send, then the decision on a contender. Requests

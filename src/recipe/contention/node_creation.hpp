@@ -54,6 +54,7 @@ public:
     /// Contenders of one session whose nodes are to be searched for together; the search ends when
     /// there are none.
     std::vector<local_node*> next_search();
+    bool searching() const noexcept { return searching_; }
 
 private:
     boost::intrusive::list<local_node> contenders_;

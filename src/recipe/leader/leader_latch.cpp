@@ -45,7 +45,7 @@ public:
     const latch_status& status() const noexcept { return status_; }
 
     void wait_leadership(time_limit limit, handler_of<std::int64_t> handler) {
-        if (leads())
+        if (leads() && wanted_)
             return immediate_result<std::int64_t>(
                 executor(), std::move(handler), error_code(), term.fencing_token());
         if (!wanted_) {
