@@ -132,11 +132,10 @@ public:
         requests_.unsent.clear();
     }
 
-    void vouch_for_server(bool in_any_case) override {
+    void vouch_for_server() override {
         // The response to a ping, which the C client accepts at any time.
         static constexpr std::array<unsigned char, 20> pong{0, 0, 0, 16, 0xff, 0xff, 0xff, 0xfe};
-        const bool answered = std::exchange(requests_.answered, false);
-        if ((answered || in_any_case) && !inner_.unread())
+        if (!inner_.unread())
             inner_.write(pong);
     }
 
@@ -169,7 +168,6 @@ public:
     bool send_close_request() override {
         collect();
         inner_.all_read();
-        requests_.answered = false;
         // Length 8, xid 0, operation -11 (closeSession).
         static constexpr std::array<unsigned char, 12> packet{
             0, 0, 0, 8, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xf5};
@@ -350,7 +348,6 @@ private:
                 inner_.write(frame);
                 continue;
             }
-            requests_.answered = requests_.answered || what.what == reception::kind::response;
             received_(what);
         }
         if (std::string problem = incoming_.problem(); !ending_.refused && !problem.empty()) {
@@ -457,13 +454,11 @@ private:
 
     struct requests {
         jute_writer unsent;
-        bool answered = false;    ///< one of them, since `vouch_for_server` has said so
         std::size_t largest = 0;  ///< of those since there was none without a response
 
         void reset() noexcept {
             unsent.clear();
             unsent.release(usual);
-            answered = false;
             largest = 0;
         }
     };

@@ -91,9 +91,9 @@ public:
     /// Sends the requests.
     virtual void flush() = 0;
 
-    /// Tells the C client that the server is alive, if it has responded to a request since the last
-    /// call, or in any case: the C client does not see that, and would give up the connection.
-    virtual void vouch_for_server(bool in_any_case) = 0;
+    /// Tells the C client that the server is alive. It does not see the responses, and would give up
+    /// the connection.
+    virtual void vouch_for_server() = 0;
 
     /// Whether the server reads nothing at present.
     virtual bool congested() const noexcept = 0;

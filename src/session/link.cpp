@@ -68,8 +68,9 @@ bool link::submit(operation& op) {
     return true;
 }
 
-void link::look_after_client(bool was_away) {
-    relay_->vouch_for_server(was_away && connected());
+void link::look_after_client() {
+    if (connected())
+        relay_->vouch_for_server();
     look_after_client_ = true;
 }
 

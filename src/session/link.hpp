@@ -64,9 +64,9 @@ public:
     /// Writes a request. @return false, with `op.error` set, if the server does not know it
     bool submit(operation& op);
 
-    /// Lets the C client send pings and detect timeouts, with the next `wait`.
-    /// @param was_away  this process, so that it is not the server that was silent
-    void look_after_client(bool was_away);
+    /// Lets the C client send pings, and detect timeouts until the session is established, with the
+    /// next `wait`.
+    void look_after_client();
 
     /// Waits for input. @return false if there is no connection, and none is being made
     bool wait();

@@ -339,7 +339,7 @@ void session::on_timer() {
         return;
     // What has arrived meanwhile may not be known yet, and nothing was sent that could be answered.
     const bool was_away = timers_.check(now(), check_interval());
-    link_.look_after_client(was_away && !closing_.active());
+    link_.look_after_client();
     if (past_deadline())
         session_lost(zk_errc::session_expired);
     advance();

@@ -298,7 +298,7 @@ public:
     void all_read() noexcept override { state_->input = false; }
     void collect() override {}
     void flush() override {}
-    void vouch_for_server(bool) override {}
+    void vouch_for_server() override {}
     jute_writer& begin_request() override {
         request_.clear();
         return request_;
