@@ -194,6 +194,7 @@ TEST_CASE("tls: the certificate may be for any name that the list has for the se
     const bool first = GENERATE(true, false);
     client_options options = secure.options(made().trusting("ca.pem"), "localhost");
     const std::string alias = secure.at("127.0.0.1");
+    options.session_timeout = 30s;
     options.hosts = first ? options.hosts + "," + alias : alias + "," + options.hosts;
     auto body = [&](client& zk) -> awaitable<void> {
         co_await zk.exists("/");
