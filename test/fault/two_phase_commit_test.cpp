@@ -235,6 +235,43 @@ TEST_CASE("two-phase commit: a site whose join was undone has not died") {
         steady_session);
 }
 
+TEST_CASE("two-phase commit: another object of the client is the site, and the response is lost") {
+    for (const bool given_up : {false, true}) {
+        CAPTURE(given_up);
+        auto body = [given_up](
+                        client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            commit_coordinator c(zk, path);
+            co_await c.begin(alone, "");
+            commit_site mine(zk, path, "mine");
+            co_await mine.join();
+            commit_site same(zk, path, "mine");
+            action lost = swallow_reply_and_cut();
+            if (given_up)
+                lost = std::move(lost).then_refuse();
+            proxy.arm(at_op(op_code::multi), std::move(lost));
+            pending_result<commit_transaction> joining;
+            same.join(joining.handler());
+            if (given_up) {
+                co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+                joining.cancel();
+                proxy.set_acceptance(acceptance::normal);
+                co_await eventually_async([&] { return zk.state() == session_state::connected; });
+                co_await settle(zk);
+            }
+            const error_code ec = co_await finished(joining);
+            if (given_up)
+                CHECK(ec == boost::asio::error::operation_aborted);
+            else
+                CHECK(ec == errc::already_exists);
+            CHECK(observer().exists(path + "/site-mine"));
+            auto [voted, o] = co_await mine.vote(commit_vote::commit, as_tuple());
+            CHECK(!voted);
+            CHECK(o.committed);
+        };
+        with_proxy(body, run_limit, steady_session);
+    }
+}
+
 TEST_CASE("two-phase commit: whatever happens to the second look for a site that has gone") {
     enum class event : std::uint8_t { lost, unanswered, cut, cancelled, expired };
     for (const bool undone : {false, true}) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 namespace corozk {
 
@@ -33,7 +34,8 @@ public:
         : commit_party(p, std::move(path_), std::move(options)),
           own(std::move(name_)),
           node(site_node(path(), own.name)),
-          joined(joined_node(path(), own.name)) {}
+          joined(joined_node(path(), own.name)),
+          guid(p.new_guid()) {}
 
     void stop() noexcept override {
         recipe_core::stop();
@@ -68,10 +70,21 @@ public:
     }
 
     /// Undoes a `join` whose call is over, as if the site had never joined.
-    task<> undo_join() const {
+    task<> undo_join() {
+        port& p = get_port();
+        retry attempts(p, own.generation);
+        bool in_doubt = !std::exchange(own.has_node, false);
+        while (in_doubt) {
+            // Its create may have failed: the nodes may be those of another object of this client.
+            request look(p, op_code::get, joined, own.generation);
+            error_code ec = co_await behind_sync(p, look);
+            in_doubt = co_await again_until_done(p, attempts, ec);
+            if (!in_doubt && (ec || look.answer != guid))
+                co_return;
+        }
         transaction erasures = mine.steps();
         erasures.erase(node, 0).erase(joined);
-        return erase_of_site(get_port(), std::move(erasures), own.generation);
+        co_await erase_of_site(p, std::move(erasures), own.generation);
     }
 
     /// A site votes once. If the call ended before the outcome was known, the same vote may be
@@ -84,7 +97,8 @@ public:
     own_site own;
     const std::string node;
     const std::string joined;
-    outcome_slot outcome;  ///< set when known
+    const std::string guid;  ///< data of `joined`: which object of a client is the site
+    outcome_slot outcome;    ///< set when known
     bool joining = false;
     bool vote_given = false;               ///< the server has it
     std::optional<commit_vote> vote_sent;  ///< may have been lost
@@ -174,7 +188,7 @@ private:
             perhaps_ours_ = false;
         self_.own.generation = generation;
         transaction steps = self_.mine.steps();
-        steps.create(self_.joined, std::string(), self_.mine.how());
+        steps.create(self_.joined, self_.guid, self_.mine.how());
         steps.create(self_.node, std::string(), self_.mine.how(create_mode::ephemeral));
         request create(port_, std::move(steps), generation, self_.path());
         create.only_for(&call_.users_call());
@@ -187,20 +201,28 @@ private:
     /// There is a node of this name, or there was.
     task<error_code> identify_node() {
         node_watch_.disarm();
-        // In the same session: the server of the next one may not know of the node yet.
-        request look(port_, op_code::get, self_.node, self_.own.generation);
-        look.attach(node_watch_);
-        const error_code ec = co_await look;
-        if (ec == zk_errc::no_node) {
+        // In the same session: the server of the next one may not know of the node yet. In this order,
+        // as a site that joins between the two requests has a node.
+        request joined(port_, op_code::get, self_.joined, self_.own.generation);
+        request node(port_, op_code::get, self_.node, self_.own.generation);
+        node.attach(node_watch_);
+        joined.send();
+        node.send();
+        const error_code has_come = co_await joined;
+        const error_code is_there = co_await node;
+        if (has_come && has_come != zk_errc::no_node)
+            co_return has_come;
+        if (is_there == zk_errc::no_node) {
             // This site had joined before, and died.
             co_return co_await write_abort(
                 port_, self_.mine, "site " + self_.own.name + " died", self_.outcome);
         }
-        if (ec)
-            co_return ec;
-        if (look.record.ephemeral_owner == port_.status().session_id) {
-            self_.own.has_node = self_.own.has_node || perhaps_ours_;
-            co_return perhaps_ours_ ? ec : make_error_code(errc::already_exists);
+        if (is_there)
+            co_return is_there;
+        if (node.record.ephemeral_owner == port_.status().session_id) {
+            self_.own.has_node = joined.answer == self_.guid;
+            perhaps_ours_ = false;
+            co_return self_.own.has_node ? error_code() : make_error_code(errc::already_exists);
         }
         if (!call_.over())
             co_await wake_.wait();
@@ -237,10 +259,8 @@ task<> join_driver(site_ptr self, handler_of<commit_transaction> handler, time_l
         co_return;
     }
     // The call is over or has failed: delete the site's node.
-    if (self->own.has_node || perhaps_ours) {
-        self->own.has_node = false;
+    if (self->own.has_node || perhaps_ours)
         co_await self->undo_join();
-    }
     if (ec)
         call.fail(ec);
 }
