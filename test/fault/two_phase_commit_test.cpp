@@ -272,6 +272,49 @@ TEST_CASE("two-phase commit: another object of the client is the site, and the r
     }
 }
 
+TEST_CASE("two-phase commit: a join that is undone while another client looks is no death") {
+    for (const bool joins_again : {false, true}) {
+        CAPTURE(joins_again);
+        auto body = [joins_again](
+                        client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            client clean = co_await connect_to(shared_server().hosts(), steady_session);
+            const std::string node = path + "/site-mine";
+            const std::string joined = path + "/joined-mine";
+            const create_options bound{.mode = create_mode::ephemeral};
+            transaction join, undo;
+            join.create(joined, "").create(node, "", bound);
+            undo.erase(node).erase(joined);
+            commit_coordinator c(clean, path);
+            co_await c.begin(alone, "");
+            co_await clean.commit(join);
+            const rule_id look = proxy.arm(at_op(op_code::get_data).under(node), hold_request());
+            const rule_id second_look =
+                proxy.arm(at_op(op_code::exists).under(joined), hold_request());
+            commit_site mine(zk, path, "mine");
+            pending_result<commit_transaction> joining;
+            mine.join(joining.handler());
+            co_await eventually_async([&] { return proxy.fired(look) == 1; });
+            co_await clean.commit(undo);
+            if (!joins_again)
+                proxy.release(second_look);
+            proxy.release(look);
+            if (joins_again) {
+                co_await eventually_async([&] { return proxy.fired(second_look) == 1; });
+                co_await clean.commit(join);
+                proxy.release(second_look);
+                co_await settle(zk);
+                CHECK_FALSE(joining.done());
+                co_await clean.commit(undo);
+            }
+            CHECK(!co_await finished(joining));
+            CHECK_FALSE(joining.value().outcome);
+            CHECK_FALSE(observer().exists(path + "/decision"));
+            co_await clean.close();
+        };
+        with_proxy(body, run_limit, steady_session);
+    }
+}
+
 TEST_CASE("two-phase commit: whatever happens to the second look for a site that has gone") {
     enum class event : std::uint8_t { lost, unanswered, cut, cancelled, expired };
     for (const bool undone : {false, true}) {

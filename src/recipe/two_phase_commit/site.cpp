@@ -7,6 +7,7 @@
 #include "recipe/two_phase_commit/votes.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -212,11 +213,8 @@ private:
         const error_code is_there = co_await node;
         if (has_come && has_come != zk_errc::no_node)
             co_return has_come;
-        if (is_there == zk_errc::no_node) {
-            // This site had joined before, and died.
-            co_return co_await write_abort(
-                port_, self_.mine, "site " + self_.own.name + " died", self_.outcome);
-        }
+        if (!has_come && is_there == zk_errc::no_node)
+            co_return co_await abort_if_dead(joined.record.czxid);
         if (is_there)
             co_return is_there;
         if (node.record.ephemeral_owner == port_.status().session_id) {
@@ -227,6 +225,20 @@ private:
         if (!call_.over())
             co_await wake_.wait();
         co_return look_again;
+    }
+
+    /// A site of this name had joined before, and had no node afterwards.
+    /// @param joined czxid of the node of its join
+    task<error_code> abort_if_dead(std::int64_t joined) {
+        // Or its join was undone between the two requests.
+        request still(port_, op_code::exists, self_.joined, self_.own.generation);
+        const error_code ec = co_await still;
+        if (ec)
+            co_return ec;
+        if (still.record.czxid != joined)
+            co_return look_again;
+        co_return co_await write_abort(
+            port_, self_.mine, "site " + self_.own.name + " died", self_.outcome);
     }
 
     commit_site_impl& self_;
