@@ -272,6 +272,72 @@ TEST_CASE("two-phase commit: another object of the client is the site, and the r
     }
 }
 
+TEST_CASE("two-phase commit: a join in doubt that has ended is undone before the next one begins") {
+    with_proxy(
+        [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            commit_coordinator c(zk, path);
+            co_await c.begin(alone, "");
+            commit_site mine(zk, path, "mine");
+            proxy.arm(at_op(op_code::multi), swallow_reply_and_cut().then_refuse());
+            pending_result<commit_transaction> ended, joining;
+            mine.join(ended.handler());
+            co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+            const auto earlier = observer().stat(path + "/joined-mine");
+            REQUIRE(earlier);
+            ended.cancel();
+            mine.join(joining.handler());
+            auto [busy, t] = co_await mine.join(as_tuple());
+            CHECK(busy == errc::busy);
+            co_await accept_again(proxy, zk);
+            CHECK(!co_await finished(joining));
+            co_await settle(zk);
+            const auto present = observer().stat(path + "/joined-mine");
+            REQUIRE(present);
+            CHECK(present->czxid != earlier->czxid);
+            auto [voted, o] = co_await mine.vote(commit_vote::commit, as_tuple());
+            CHECK(!voted);
+            CHECK(o.committed);
+        },
+        run_limit,
+        steady_session);
+}
+
+TEST_CASE("two-phase commit: a join after others that have ended learns what has been decided") {
+    with_proxy(
+        [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            commit_coordinator c(zk, path);
+            co_await c.begin(alone, "payload");
+            co_await c.abort("enough");
+            auto learns = [](commit_site& site) -> awaitable<void> {
+                auto [ec, t] = co_await site.join(as_tuple());
+                CHECK(!ec);
+                CHECK(t.payload == "payload");
+                REQUIRE(t.outcome);
+                CHECK(t.outcome->reason == "enough");
+            };
+            commit_site mine(zk, path, "mine");
+            const rule_id held =
+                proxy.arm(at_op(op_code::get_data).under(path + "/decision"), hold_reply());
+            pending_result<commit_transaction> ended, also_ended, joining;
+            mine.join(ended.handler());
+            co_await eventually_async([&] { return proxy.fired(held) == 1; });
+            ended.cancel();
+            mine.join(also_ended.handler());
+            also_ended.cancel();
+            CHECK(co_await finished(also_ended) == boost::asio::error::operation_aborted);
+            mine.join(joining.handler());
+            proxy.release(held);
+            CHECK(!co_await finished(joining));
+            co_await learns(mine);
+            // It has been told the outcome, but not what was decided.
+            commit_site away(zk, path, "mine");
+            co_await away.wait_outcome();
+            co_await learns(away);
+        },
+        run_limit,
+        steady_session);
+}
+
 TEST_CASE("two-phase commit: a join that is undone while another client looks is no death") {
     for (const bool joins_again : {false, true}) {
         CAPTURE(joins_again);

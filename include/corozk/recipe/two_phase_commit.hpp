@@ -280,7 +280,7 @@ public:
      *
      * @errors `errc::not_a_member` (not a site of the transaction), `errc::foreign_data`,
      * `errc::already_exists` (another object of this client is that site), `errc::busy` (already
-     * joined), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
+     * joined, or a `join` is pending), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>
     auto join(Token&& token = Token{}) {

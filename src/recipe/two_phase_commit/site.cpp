@@ -29,6 +29,8 @@ task<> erase_of_site(port& p, transaction erasures, std::uint64_t generation) {
 
 }  // namespace
 
+struct join_call;
+
 class commit_site_impl final : public commit_party {
 public:
     commit_site_impl(port& p, std::string path_, std::string name_, commit_options options)
@@ -100,7 +102,8 @@ public:
     const std::string joined;
     const std::string guid;  ///< data of `joined`: which object of a client is the site
     outcome_slot outcome;    ///< set when known
-    bool joining = false;
+    bool joining = false;  ///< a driver is at work, perhaps to undo the join of a call that is over
+    std::weak_ptr<join_call> joiner;       ///< the last call of `join`
     bool vote_given = false;               ///< the server has it
     std::optional<commit_vote> vote_sent;  ///< may have been lost
     const outcome_call* voter = nullptr;   ///< the call that votes
@@ -110,18 +113,31 @@ namespace {
 
 using site_ptr = std::shared_ptr<commit_site_impl>;
 
+}  // namespace
+
+/// A call of `join`, and the signal of its driver.
+struct join_call {
+    join_call(commit_site_impl& self, handler_of<commit_transaction> handler, time_limit limit)
+        : wake(self.get_port()), call(self, std::move(handler), wake, limit) {}
+
+    signal wake;
+    waiting_call<commit_transaction> call;
+};
+
+namespace {
+
 /// How a site joins. Where a step finds that the transaction was cleaned up at the same time, or has
 /// waited, the next attempt begins (`look_again`).
 class joining_site {
 public:
-    joining_site(commit_site_impl& self, waiting_call<commit_transaction>& call, signal& wake)
+    joining_site(commit_site_impl& self, join_call& joiner)
         : self_(self),
           port_(self.get_port()),
-          call_(call),
-          wake_(wake),
-          begin_watch_(wake),
-          decision_watch_(wake),
-          node_watch_(wake) {}
+          call_(joiner.call),
+          wake_(joiner.wake),
+          begin_watch_(wake_),
+          decision_watch_(wake_),
+          node_watch_(wake_) {}
 
     /// Creates the site's node or reads the outcome, unless the call is over before.
     task<error_code> run() {
@@ -251,30 +267,39 @@ private:
     bool perhaps_ours_ = false;
 };
 
-task<> join_driver(site_ptr self, handler_of<commit_transaction> handler, time_limit limit) {
-    port& p = self->get_port();
-    signal wake(p);
-    waiting_call<commit_transaction> call(*self, std::move(handler), wake, limit);
-    session_signal session(p, wake);
-    joining_site steps(*self, call, wake);
+task<> join_once(commit_site_impl& self, join_call& joiner) {
+    joining_site steps(self, joiner);
     const error_code ec = co_await steps.run();
     bool perhaps_ours = steps.perhaps_ours();
-    self->joining = false;
-    bool joined = !ec && (self->own.has_node || self->outcome);
-    if (joined && !self->own.has_node && perhaps_ours) {
+    bool joined = !ec && (self.own.has_node || self.outcome);
+    if (joined && !self.own.has_node && perhaps_ours) {
         // The response was lost, and the transaction was decided without this site.
-        co_await self->undo_join();
+        co_await self.undo_join();
         perhaps_ours = false;
     }
-    if (joined && !call.over()) {
-        call.complete(error_code(), self->describe(self->outcome));
+    if (joined && !joiner.call.over()) {
+        joiner.call.complete(error_code(), self.describe(self.outcome));
         co_return;
     }
     // The call is over or has failed: delete the site's node.
-    if (self->own.has_node || perhaps_ours)
-        co_await self->undo_join();
+    if (self.own.has_node || perhaps_ours)
+        co_await self.undo_join();
     if (ec)
-        call.fail(ec);
+        joiner.call.fail(ec);
+}
+
+task<> join_driver(site_ptr self, std::shared_ptr<join_call> joiner) {
+    session_signal session(self->get_port(), joiner->wake);
+    // The driver of an earlier call, which is over, may not have undone its join yet.
+    while (self->joining && !joiner->call.over())
+        co_await joiner->wake.wait();
+    if (joiner->call.over())
+        co_return;
+    self->joining = true;
+    co_await join_once(*self, *joiner);
+    self->joining = false;
+    if (auto next = self->joiner.lock())
+        next->wake.set();
 }
 
 /// Once a vote is sent, it may count, and cannot be changed.
@@ -473,13 +498,18 @@ void commit_site::start_join(const impl_ptr& impl,
                              handler_of<commit_transaction> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
-    if (impl->joining || impl->own.has_node || impl->outcome) {
+    const auto earlier = impl->joiner.lock();
+    if (impl->own.has_node || (earlier && earlier->call.waiting())) {
         detail::refuse(impl, std::move(handler), errc::busy);
+    } else if (impl->outcome && impl->header) {
+        detail::immediate_result<commit_transaction>(
+            impl->executor(), std::move(handler), error_code(), impl->describe(impl->outcome));
     } else if (!detail::sites_are_good({impl->own.name})) {
         detail::refuse(impl, std::move(handler), impl->reject(errc::bad_path, "invalid site name"));
     } else {
-        impl->joining = true;
-        impl->get_port().spawn(detail::join_driver(impl, std::move(handler), limit));
+        auto joiner = std::make_shared<detail::join_call>(*impl, std::move(handler), limit);
+        impl->joiner = joiner;
+        impl->get_port().spawn(detail::join_driver(impl, std::move(joiner)));
     }
 }
 
