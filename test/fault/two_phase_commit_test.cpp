@@ -235,6 +235,152 @@ TEST_CASE("two-phase commit: a site whose join was undone has not died") {
         steady_session);
 }
 
+TEST_CASE("two-phase commit: another object of the client is the site, and the response is lost") {
+    for (const bool given_up : {false, true}) {
+        CAPTURE(given_up);
+        auto body = [given_up](
+                        client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            commit_coordinator c(zk, path);
+            co_await c.begin(alone, "");
+            commit_site mine(zk, path, "mine");
+            co_await mine.join();
+            commit_site same(zk, path, "mine");
+            action lost = swallow_reply_and_cut();
+            if (given_up)
+                lost = std::move(lost).then_refuse();
+            proxy.arm(at_op(op_code::multi), std::move(lost));
+            pending_result<commit_transaction> joining;
+            same.join(joining.handler());
+            if (given_up) {
+                co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+                joining.cancel();
+                proxy.set_acceptance(acceptance::normal);
+                co_await eventually_async([&] { return zk.state() == session_state::connected; });
+                co_await settle(zk);
+            }
+            const error_code ec = co_await finished(joining);
+            if (given_up)
+                CHECK(ec == boost::asio::error::operation_aborted);
+            else
+                CHECK(ec == errc::already_exists);
+            CHECK(observer().exists(path + "/site-mine"));
+            auto [voted, o] = co_await mine.vote(commit_vote::commit, as_tuple());
+            CHECK(!voted);
+            CHECK(o.committed);
+        };
+        with_proxy(body, run_limit, steady_session);
+    }
+}
+
+TEST_CASE("two-phase commit: a join in doubt that has ended is undone before the next one begins") {
+    with_proxy(
+        [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            commit_coordinator c(zk, path);
+            co_await c.begin(alone, "");
+            commit_site mine(zk, path, "mine");
+            proxy.arm(at_op(op_code::multi), swallow_reply_and_cut().then_refuse());
+            pending_result<commit_transaction> ended, joining;
+            mine.join(ended.handler());
+            co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+            const auto earlier = observer().stat(path + "/joined-mine");
+            REQUIRE(earlier);
+            ended.cancel();
+            mine.join(joining.handler());
+            auto [busy, t] = co_await mine.join(as_tuple());
+            CHECK(busy == errc::busy);
+            co_await accept_again(proxy, zk);
+            CHECK(!co_await finished(joining));
+            co_await settle(zk);
+            const auto present = observer().stat(path + "/joined-mine");
+            REQUIRE(present);
+            CHECK(present->czxid != earlier->czxid);
+            auto [voted, o] = co_await mine.vote(commit_vote::commit, as_tuple());
+            CHECK(!voted);
+            CHECK(o.committed);
+        },
+        run_limit,
+        steady_session);
+}
+
+TEST_CASE("two-phase commit: a join after others that have ended learns what has been decided") {
+    with_proxy(
+        [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            commit_coordinator c(zk, path);
+            co_await c.begin(alone, "payload");
+            co_await c.abort("enough");
+            auto learns = [](commit_site& site) -> awaitable<void> {
+                auto [ec, t] = co_await site.join(as_tuple());
+                CHECK(!ec);
+                CHECK(t.payload == "payload");
+                REQUIRE(t.outcome);
+                CHECK(t.outcome->reason == "enough");
+            };
+            commit_site mine(zk, path, "mine");
+            const rule_id held =
+                proxy.arm(at_op(op_code::get_data).under(path + "/decision"), hold_reply());
+            pending_result<commit_transaction> ended, also_ended, joining;
+            mine.join(ended.handler());
+            co_await eventually_async([&] { return proxy.fired(held) == 1; });
+            ended.cancel();
+            mine.join(also_ended.handler());
+            also_ended.cancel();
+            CHECK(co_await finished(also_ended) == boost::asio::error::operation_aborted);
+            mine.join(joining.handler());
+            proxy.release(held);
+            CHECK(!co_await finished(joining));
+            co_await learns(mine);
+            // It has been told the outcome, but not what was decided.
+            commit_site away(zk, path, "mine");
+            co_await away.wait_outcome();
+            co_await learns(away);
+        },
+        run_limit,
+        steady_session);
+}
+
+TEST_CASE("two-phase commit: a join that is undone while another client looks is no death") {
+    for (const bool joins_again : {false, true}) {
+        CAPTURE(joins_again);
+        auto body = [joins_again](
+                        client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            client clean = co_await connect_to(shared_server().hosts(), steady_session);
+            const std::string node = path + "/site-mine";
+            const std::string joined = path + "/joined-mine";
+            const create_options bound{.mode = create_mode::ephemeral};
+            transaction join, undo;
+            join.create(joined, "").create(node, "", bound);
+            undo.erase(node).erase(joined);
+            commit_coordinator c(clean, path);
+            co_await c.begin(alone, "");
+            co_await clean.commit(join);
+            const rule_id look = proxy.arm(at_op(op_code::get_data).under(node), hold_request());
+            const rule_id second_look =
+                proxy.arm(at_op(op_code::exists).under(joined), hold_request());
+            commit_site mine(zk, path, "mine");
+            pending_result<commit_transaction> joining;
+            mine.join(joining.handler());
+            co_await eventually_async([&] { return proxy.fired(look) == 1; });
+            co_await clean.commit(undo);
+            if (!joins_again)
+                proxy.release(second_look);
+            proxy.release(look);
+            if (joins_again) {
+                co_await eventually_async([&] { return proxy.fired(second_look) == 1; });
+                co_await clean.commit(join);
+                proxy.release(second_look);
+                co_await settle(zk);
+                CHECK_FALSE(joining.done());
+                co_await clean.commit(undo);
+            }
+            CHECK(!co_await finished(joining));
+            CHECK_FALSE(joining.value().outcome);
+            CHECK_FALSE(observer().exists(path + "/decision"));
+            co_await clean.close();
+        };
+        with_proxy(body, run_limit, steady_session);
+    }
+}
+
 TEST_CASE("two-phase commit: whatever happens to the second look for a site that has gone") {
     enum class event : std::uint8_t { lost, unanswered, cut, cancelled, expired };
     for (const bool undone : {false, true}) {

@@ -358,6 +358,15 @@ TEST_CASE("double barrier members: a node whose create got no response is looked
         CHECK(a->phase == (given_up ? barrier_phase::outside : barrier_phase::entering));
         CHECK(c.members.due());
     }
+    SECTION("the parent is missing: it may come later, when there is one again") {
+        c.members.parent_missing();
+        const auto late = c.members.take_late();
+        REQUIRE(late.size() == 1);
+        CHECK(late.front().prefix == prefix);
+        CHECK(late.front().session == 1);
+        CHECK(a->node == member_node::none);
+        CHECK(a->phase == (given_up ? barrier_phase::outside : barrier_phase::entering));
+    }
     SECTION("the listing is refused") {
         c.members.failed(zk_errc::no_auth);
         CHECK(c.members.take_late().empty() != given_up);

@@ -125,4 +125,28 @@ TEST_CASE("page barrier: a member that leaves waits for the quorum") {
     CHECK(p.asked().empty());
 }
 
+TEST_CASE("page barrier: in each session the watch is set before the member counts") {
+    scripted_port p;
+    recipe_core owner(p);
+    const page_nodes nodes{p, "/b", 2, acl(), create_mode::container};
+    auto member = std::make_shared<page_member>(nodes, 0);
+    auto expect = [&p](const std::string& question, std::uint64_t session, error_code ec = {}) {
+        REQUIRE(p.asked() == question);
+        CHECK(p.front().generation == session);
+        p.answer(ec);
+    };
+    p.set_state(session_state::suspended, 1);
+    member->enter(
+        owner, [](error_code) {}, time_limit::for_ever());
+    REQUIRE(p.asked() == "sync /b");
+    // It is sent in the next session only.
+    p.set_state(session_state::lost, 1);
+    p.set_state(session_state::connected, 2);
+    expect("sync /b", 0);
+    expect("get_children /b", 0);
+    expect("exists /b/ready", 2, zk_errc::no_node);
+    expect("create " + nodes.own, 2);
+    CHECK(p.asked() == "get_children /b");
+}
+
 }  // namespace corozk::testing::page_barrier_test

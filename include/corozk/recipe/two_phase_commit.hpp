@@ -280,7 +280,7 @@ public:
      *
      * @errors `errc::not_a_member` (not a site of the transaction), `errc::foreign_data`,
      * `errc::already_exists` (another object of this client is that site), `errc::busy` (already
-     * joined), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
+     * joined, or a `join` is pending), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>
     auto join(Token&& token = Token{}) {
@@ -324,8 +324,9 @@ public:
      * @brief Same as above, with a time limit.
      *
      * In the form `all_sites` the transaction is aborted if votes are missing in time, as with
-     * `commit_coordinator::decide_for`. In the form `coordinator` the coordinator decides. Fails
-     * with `errc::in_doubt` if the decision is not known in time (use `wait_outcome`), or with
+     * `commit_coordinator::decide_for`, unless the server has not answered this vote by the deadline:
+     * then the site decides nothing. In the form `coordinator` the coordinator decides. Fails with
+     * `errc::in_doubt` if the decision is not known in time (use `wait_outcome`), or with
      * `errc::deadline_exceeded` if the vote was not cast.
      */
     template <class Token = default_token>

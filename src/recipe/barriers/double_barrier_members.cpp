@@ -115,9 +115,11 @@ void local_members::deleted(local_member& m, const error_code& ec) {
         end(m, ec);
 }
 
-/// Without the parent there are no nodes.
+/// Without the parent there are no nodes, but one in doubt may still follow when it exists again.
 void local_members::parent_missing() {
     for (const pointer& m : members_) {
+        if (m->node == member_node::in_doubt)
+            late_.push_back({m->name, m->session});
         forget_node(*m);
         if (m->phase == phase::leaving)
             end(*m, {});

@@ -23,6 +23,10 @@ task<error_code> page_entry::come_in(const waiting_call<>& call, bool& again) {
         error_code ec = co_await tidy();
         if (ec || call.over() || predecessor_watch_.armed())
             co_return ec;
+        // In a session that began meanwhile the node would be created, but nothing watched before.
+        again = nodes_.client.status().generation != generation;
+        if (again)
+            co_return ec;
     }
     started_ = ready_watch_.created;
     if (started_ || ready_watch_.armed())

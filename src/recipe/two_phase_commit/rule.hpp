@@ -17,7 +17,8 @@ namespace corozk::detail {
 //   transaction               persistent: form, guid of its `begin`, sites, payload
 //   transaction/id-<guid>     persistent, created and deleted with it: its identity
 //   transaction/site-<name>   ephemeral, owned by the site: empty, then its vote
-//   transaction/joined-<name> persistent, created with the site's node: the site has joined
+//   transaction/joined-<name> persistent, created with the site's node: the site has joined; a guid
+//                             of the object that is the site
 //   transaction/decision      persistent, created once: "commit" or "abort", the guid, the reason
 //   transaction/done-<name>   persistent: the site no longer needs the decision
 //

@@ -7,7 +7,9 @@
 #include "recipe/two_phase_commit/votes.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace corozk {
 
@@ -27,13 +29,16 @@ task<> erase_of_site(port& p, transaction erasures, std::uint64_t generation) {
 
 }  // namespace
 
+struct join_call;
+
 class commit_site_impl final : public commit_party {
 public:
     commit_site_impl(port& p, std::string path_, std::string name_, commit_options options)
         : commit_party(p, std::move(path_), std::move(options)),
           own(std::move(name_)),
           node(site_node(path(), own.name)),
-          joined(joined_node(path(), own.name)) {}
+          joined(joined_node(path(), own.name)),
+          guid(p.new_guid()) {}
 
     void stop() noexcept override {
         recipe_core::stop();
@@ -68,10 +73,21 @@ public:
     }
 
     /// Undoes a `join` whose call is over, as if the site had never joined.
-    task<> undo_join() const {
+    task<> undo_join() {
+        port& p = get_port();
+        retry attempts(p, own.generation);
+        bool in_doubt = !std::exchange(own.has_node, false);
+        while (in_doubt) {
+            // Its create may have failed: the nodes may be those of another object of this client.
+            request look(p, op_code::get, joined, own.generation);
+            error_code ec = co_await behind_sync(p, look);
+            in_doubt = co_await again_until_done(p, attempts, ec);
+            if (!in_doubt && (ec || look.answer != guid))
+                co_return;
+        }
         transaction erasures = mine.steps();
         erasures.erase(node, 0).erase(joined);
-        return erase_of_site(get_port(), std::move(erasures), own.generation);
+        co_await erase_of_site(p, std::move(erasures), own.generation);
     }
 
     /// A site votes once. If the call ended before the outcome was known, the same vote may be
@@ -84,8 +100,10 @@ public:
     own_site own;
     const std::string node;
     const std::string joined;
-    outcome_slot outcome;  ///< set when known
-    bool joining = false;
+    const std::string guid;  ///< data of `joined`: which object of a client is the site
+    outcome_slot outcome;    ///< set when known
+    bool joining = false;  ///< a driver is at work, perhaps to undo the join of a call that is over
+    std::weak_ptr<join_call> joiner;       ///< the last call of `join`
     bool vote_given = false;               ///< the server has it
     std::optional<commit_vote> vote_sent;  ///< may have been lost
     const outcome_call* voter = nullptr;   ///< the call that votes
@@ -95,18 +113,31 @@ namespace {
 
 using site_ptr = std::shared_ptr<commit_site_impl>;
 
+}  // namespace
+
+/// A call of `join`, and the signal of its driver.
+struct join_call {
+    join_call(commit_site_impl& self, handler_of<commit_transaction> handler, time_limit limit)
+        : wake(self.get_port()), call(self, std::move(handler), wake, limit) {}
+
+    signal wake;
+    waiting_call<commit_transaction> call;
+};
+
+namespace {
+
 /// How a site joins. Where a step finds that the transaction was cleaned up at the same time, or has
 /// waited, the next attempt begins (`look_again`).
 class joining_site {
 public:
-    joining_site(commit_site_impl& self, waiting_call<commit_transaction>& call, signal& wake)
+    joining_site(commit_site_impl& self, join_call& joiner)
         : self_(self),
           port_(self.get_port()),
-          call_(call),
-          wake_(wake),
-          begin_watch_(wake),
-          decision_watch_(wake),
-          node_watch_(wake) {}
+          call_(joiner.call),
+          wake_(joiner.wake),
+          begin_watch_(wake_),
+          decision_watch_(wake_),
+          node_watch_(wake_) {}
 
     /// Creates the site's node or reads the outcome, unless the call is over before.
     task<error_code> run() {
@@ -174,7 +205,7 @@ private:
             perhaps_ours_ = false;
         self_.own.generation = generation;
         transaction steps = self_.mine.steps();
-        steps.create(self_.joined, std::string(), self_.mine.how());
+        steps.create(self_.joined, self_.guid, self_.mine.how());
         steps.create(self_.node, std::string(), self_.mine.how(create_mode::ephemeral));
         request create(port_, std::move(steps), generation, self_.path());
         create.only_for(&call_.users_call());
@@ -187,24 +218,43 @@ private:
     /// There is a node of this name, or there was.
     task<error_code> identify_node() {
         node_watch_.disarm();
-        // In the same session: the server of the next one may not know of the node yet.
-        request look(port_, op_code::get, self_.node, self_.own.generation);
-        look.attach(node_watch_);
-        const error_code ec = co_await look;
-        if (ec == zk_errc::no_node) {
-            // This site had joined before, and died.
-            co_return co_await write_abort(
-                port_, self_.mine, "site " + self_.own.name + " died", self_.outcome);
-        }
-        if (ec)
-            co_return ec;
-        if (look.record.ephemeral_owner == port_.status().session_id) {
-            self_.own.has_node = self_.own.has_node || perhaps_ours_;
-            co_return perhaps_ours_ ? ec : make_error_code(errc::already_exists);
+        // In the same session: the server of the next one may not know of the node yet. In this order,
+        // as a site that joins between the two requests has a node.
+        request joined(port_, op_code::get, self_.joined, self_.own.generation);
+        request node(port_, op_code::get, self_.node, self_.own.generation);
+        node.attach(node_watch_);
+        joined.send();
+        node.send();
+        const error_code has_come = co_await joined;
+        const error_code is_there = co_await node;
+        if (has_come && has_come != zk_errc::no_node)
+            co_return has_come;
+        if (!has_come && is_there == zk_errc::no_node)
+            co_return co_await abort_if_dead(joined.record.czxid);
+        if (is_there)
+            co_return is_there;
+        if (node.record.ephemeral_owner == port_.status().session_id) {
+            self_.own.has_node = joined.answer == self_.guid;
+            perhaps_ours_ = false;
+            co_return self_.own.has_node ? error_code() : make_error_code(errc::already_exists);
         }
         if (!call_.over())
             co_await wake_.wait();
         co_return look_again;
+    }
+
+    /// A site of this name had joined before, and had no node afterwards.
+    /// @param joined czxid of the node of its join
+    task<error_code> abort_if_dead(std::int64_t joined) {
+        // Or its join was undone between the two requests.
+        request still(port_, op_code::exists, self_.joined, self_.own.generation);
+        const error_code ec = co_await still;
+        if (ec)
+            co_return ec;
+        if (still.record.czxid != joined)
+            co_return look_again;
+        co_return co_await write_abort(
+            port_, self_.mine, "site " + self_.own.name + " died", self_.outcome);
     }
 
     commit_site_impl& self_;
@@ -217,32 +267,39 @@ private:
     bool perhaps_ours_ = false;
 };
 
-task<> join_driver(site_ptr self, handler_of<commit_transaction> handler, time_limit limit) {
-    port& p = self->get_port();
-    signal wake(p);
-    waiting_call<commit_transaction> call(*self, std::move(handler), wake, limit);
-    session_signal session(p, wake);
-    joining_site steps(*self, call, wake);
+task<> join_once(commit_site_impl& self, join_call& joiner) {
+    joining_site steps(self, joiner);
     const error_code ec = co_await steps.run();
     bool perhaps_ours = steps.perhaps_ours();
-    self->joining = false;
-    bool joined = !ec && (self->own.has_node || self->outcome);
-    if (joined && !self->own.has_node && perhaps_ours) {
+    bool joined = !ec && (self.own.has_node || self.outcome);
+    if (joined && !self.own.has_node && perhaps_ours) {
         // The response was lost, and the transaction was decided without this site.
-        co_await self->undo_join();
+        co_await self.undo_join();
         perhaps_ours = false;
     }
-    if (joined && !call.over()) {
-        call.complete(error_code(), self->describe(self->outcome));
+    if (joined && !joiner.call.over()) {
+        joiner.call.complete(error_code(), self.describe(self.outcome));
         co_return;
     }
     // The call is over or has failed: delete the site's node.
-    if (self->own.has_node || perhaps_ours) {
-        self->own.has_node = false;
-        co_await self->undo_join();
-    }
+    if (self.own.has_node || perhaps_ours)
+        co_await self.undo_join();
     if (ec)
-        call.fail(ec);
+        joiner.call.fail(ec);
+}
+
+task<> join_driver(site_ptr self, std::shared_ptr<join_call> joiner) {
+    session_signal session(self->get_port(), joiner->wake);
+    // The driver of an earlier call, which is over, may not have undone its join yet.
+    while (self->joining && !joiner->call.over())
+        co_await joiner->wake.wait();
+    if (joiner->call.over())
+        co_return;
+    self->joining = true;
+    co_await join_once(*self, *joiner);
+    self->joining = false;
+    if (auto next = self->joiner.lock())
+        next->wake.set();
 }
 
 /// Once a vote is sent, it may count, and cannot be changed.
@@ -441,13 +498,18 @@ void commit_site::start_join(const impl_ptr& impl,
                              handler_of<commit_transaction> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
-    if (impl->joining || impl->own.has_node || impl->outcome) {
+    const auto earlier = impl->joiner.lock();
+    if (impl->own.has_node || (earlier && earlier->call.waiting())) {
         detail::refuse(impl, std::move(handler), errc::busy);
+    } else if (impl->outcome && impl->header) {
+        detail::immediate_result<commit_transaction>(
+            impl->executor(), std::move(handler), error_code(), impl->describe(impl->outcome));
     } else if (!detail::sites_are_good({impl->own.name})) {
         detail::refuse(impl, std::move(handler), impl->reject(errc::bad_path, "invalid site name"));
     } else {
-        impl->joining = true;
-        impl->get_port().spawn(detail::join_driver(impl, std::move(handler), limit));
+        auto joiner = std::make_shared<detail::join_call>(*impl, std::move(handler), limit);
+        impl->joiner = joiner;
+        impl->get_port().spawn(detail::join_driver(impl, std::move(joiner)));
     }
 }
 
