@@ -659,6 +659,26 @@ TEST_CASE("priority_lock: nobody is granted by a version of the parent that is n
     CHECK(p.asked().starts_with("commit"));
 }
 
+TEST_CASE("priority_lock: nothing is left of a hold whose nodes were deleted at once") {
+    scripted_port p;
+    auto hold = std::make_shared<detail::priority_hold>(p, "/l/a", "/l/a-held", "unlock", 1, 7);
+    hold->start();
+    const std::weak_ptr<detail::priority_hold> left = hold;
+    const bool record = GENERATE(false, true);
+    REQUIRE(p.asked() == "get /l/a");
+    p.answer(record ? error_code() : make_error_code(zk_errc::no_node));
+    if (record) {
+        REQUIRE(p.asked() == "get /l/a-held");
+        p.answer(zk_errc::no_node);
+    }
+    CHECK_FALSE(hold->valid());
+    REQUIRE(p.asked() == (record ? "erase /l/a" : "erase /l/a-held"));
+    p.answer(zk_errc::no_node);
+    CHECK(p.asked().empty());
+    hold.reset();
+    CHECK(left.expired());
+}
+
 TEST_CASE("ownership: a commit for which its session was over is one of a lost ownership") {
     scripted_queue q(detail::the_exclusive_rule);
     scripted_port& p = q.p;
