@@ -45,6 +45,9 @@ public:
         return std::string(to_string(op.code)) + " " + op.path;
     }
 
+    /// How many requests have no answer yet.
+    std::size_t unanswered() const noexcept { return operations_.size(); }
+
     /// The request itself, for what `asked` does not say, and to fill in an answer.
     detail::operation& front() {
         if (operations_.empty())

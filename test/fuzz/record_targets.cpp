@@ -97,9 +97,14 @@ void remove_versions(const std::vector<std::string>& names, std::string_view inp
     const std::string& current = names.front();
     const std::vector<std::string> in_use{names.back()};
     auto all = outdated_versions(names, current, in_use, 0);
+    const auto present = version_number(current);
+    const auto older = static_cast<std::size_t>(
+        std::count_if(all.begin(), all.end(), [&](const std::string& name) {
+            return !present || *version_number(name) < *present;
+        }));
     for (std::size_t keep : {0u, 1u, 3u}) {
         auto outdated = outdated_versions(names, current, in_use, keep);
-        require(outdated.size() == all.size() - std::min(keep, all.size()), "some are kept", input);
+        require(outdated.size() == all.size() - std::min(keep, older), "some are kept", input);
         for (std::size_t i = 0; i < outdated.size(); ++i) {
             const std::string& name = outdated[i];
             require(version_number(name).has_value(), "only versions", input);

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 namespace corozk::testing::cache_core_test {
@@ -42,6 +43,8 @@ public:
 
     void start() { core_->start(); }
     std::string asked() const { return port_.asked(); }
+    std::size_t unanswered() const { return port_.unanswered(); }
+    void refuse(error_code ec) { port_.answer(ec); }
     void reconnect() {
         port_.set_state(session_state::suspended, 1);
         port_.set_state(session_state::connected, 1);
@@ -60,10 +63,12 @@ public:
             watch_ = op.persistent_watcher();
         if (op.code == op_code::get)
             ++reads[op.path];
-        if (op.code == op_code::get || op.code == op_code::children) {
+        if (op.code == op_code::get || op.code == op_code::children || op.code == op_code::exists) {
             auto at = nodes.find(op.path);
             if (at == nodes.end())
                 return port_.answer(zk_errc::no_node);
+            if (op.code != op_code::exists && unreadable.contains(op.path))
+                return port_.answer(zk_errc::no_auth);
             op.answer = at->second;
             op.record.mzxid = static_cast<std::int64_t>(std::hash<std::string>()(at->second));
             for (const auto& [path, data] : nodes) {
@@ -91,8 +96,10 @@ public:
 
     /// Waits for a state with another revision: told to `told`.
     void next(std::uint64_t seen, std::uint64_t& told) {
+        next(seen, [&told](auto, auto state) { told = state.revision; });
+    }
+    void next(std::uint64_t seen, handler_of<tree_state> handler) {
         cache_states::call_type call;
-        handler_of<tree_state> handler = [&](auto, auto state) { told = state.revision; };
         std::unique_ptr<pending_call<tree_state>> pending =
             std::make_unique<waiting_call<tree_state>>(*core_, std::move(handler), core_->wake());
         call.result = std::move(pending);
@@ -120,6 +127,7 @@ public:
 
     std::map<std::string, std::string> nodes;
     std::map<std::string, int> reads;
+    std::set<std::string> unreadable;
 
 private:
     void report(watch_event_type type, const std::string& path) {
@@ -455,6 +463,85 @@ TEST_CASE("cache: many children of a node are gone at once") {
     f.serve();
     CHECK(f.state().exists);
     CHECK(f.state().nodes->empty());
+}
+
+TEST_CASE("cache: what is too large is not asked for on each connection again") {
+    cache_options options;
+    options.one_shot_watches = GENERATE(false, true);
+    fixture f(any_depth, false, options);
+    auto never = [&f](const std::string& question) {
+        while (!f.asked().empty()) {
+            REQUIRE(f.asked() != question);
+            f.answer();
+        }
+    };
+    error_code ec;
+    auto told = [&ec](error_code reason, const tree_state&) { ec = reason; };
+    SECTION("the children of the root") {
+        f.start();
+        f.next(0, told);
+        for (int i = 0; i < 2; ++i) {
+            f.serve("get_children /c");
+            f.refuse(errc::too_large);
+            CHECK(ec == errc::too_large);
+            for (int connections = 0; connections < 2; ++connections) {
+                f.reconnect();
+                never("get_children /c");
+            }
+            CHECK(f.state().revision == 0);
+            ec.clear();
+            f.next(0, told);
+        }
+        f.serve();
+        f.check_equal();
+        CHECK_FALSE(ec);
+    }
+    SECTION("the data of the root") {
+        f.start();
+        f.next(0, told);
+        f.serve("get /c");
+        f.refuse(errc::too_large);
+        CHECK(ec == errc::too_large);
+        f.reconnect();
+        never("get /c");
+        f.next(0, told);
+        f.serve();
+        f.check_equal();
+    }
+    SECTION("the children of another node") {
+        f.nodes[nth(3) + "/below"] = "old";
+        f.start();
+        f.serve("get_children " + nth(3));
+        f.refuse(errc::too_large);
+        f.reconnect();
+        never("get_children " + nth(3));
+        REQUIRE(f.state().nodes);
+        CHECK(f.state().nodes->size() == f.nodes.size() - 1);
+        CHECK(f.state().nodes->at(nth(3)).data.empty());
+        f.nodes.erase(nth(3) + "/below");
+        f.nodes.erase(nth(4));
+        f.reconnect();
+        never("get_children " + nth(3));
+        CHECK(f.state().nodes->size() == f.nodes.size());
+        if (!options.one_shot_watches) {
+            f.set(nth(3), "new");
+            f.advance(std::chrono::milliseconds(0));
+            f.serve();
+            f.check_equal();
+        }
+    }
+}
+
+TEST_CASE("cache: nodes that may not be read are looked for at once, not one after the other") {
+    fixture f;
+    for (int i = 0; i < 100; ++i)
+        f.unreadable.insert(nth(i));
+    f.start();
+    f.serve("exists " + nth(0));
+    CHECK(f.unanswered() == 64);
+    f.serve();
+    CHECK(f.state().nodes->size() == f.nodes.size());
+    CHECK(f.state().nodes->at(nth(99)).data.empty());
 }
 
 }  // namespace corozk::testing::cache_core_test

@@ -91,7 +91,13 @@ TEST_CASE("outdated configuration versions") {
           names{"0000000002-b", "0000000001-a"});
     CHECK(outdated_versions(versions, "0000000004-d", {}, 0) ==
           names{"0000000005-e", "0000000003-c", "0000000002-b", "0000000001-a"});
-    CHECK(outdated_versions(versions, "0000000004-d", {}, 99).empty());
+    CHECK(outdated_versions(versions, "0000000004-d", {}, 99) == names{"0000000005-e"});
+    // A remnant does not take the place of what was current a moment ago.
+    CHECK(outdated_versions({"0000000006-x", "0000000005-z"}, "0000000006-y", {}, 1) ==
+          names{"0000000006-x"});
+    // That of a living writer stays.
+    CHECK(outdated_versions({"0000000006-x", "0000000005-z"}, "0000000006-y", {"0000000006-x"}, 1)
+              .empty());
     // Whatever the server lists, each version counts once.
     versions = {"0000000002-b", "0000000001-a", "0000000002-c", "0000000002-b"};
     CHECK(outdated_versions(versions, "", {}, 2) == names{"0000000001-a"});

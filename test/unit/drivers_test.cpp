@@ -3,6 +3,7 @@
 #include "driver/ensure_path.hpp"
 #include "recipe/contention/contention_queue.hpp"
 #include "recipe/contention/limit.hpp"
+#include "recipe/contention/node_name.hpp"
 #include "recipe/contention/release_request.hpp"
 #include "recipe/locks/shared_lock_rule.hpp"
 #include "recipe/priority_lock/attempt.hpp"
@@ -12,9 +13,12 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace corozk::testing::drivers_test {
 
@@ -657,6 +661,124 @@ TEST_CASE("priority_lock: nobody is granted by a version of the parent that is n
         }
     }
     CHECK(p.asked().starts_with("commit"));
+}
+
+namespace {
+
+/// An attempt to acquire "/l" with its driver. Its node is created in the order of the attempts.
+struct ranked_attempt {
+    ranked_attempt(scripted_port& p_,
+                   const detail::contention_settings& settings,
+                   const priority_lock_options& options,
+                   int priority,
+                   std::uint8_t kind = detail::priority_write)
+        : p(p_),
+          call(p, [](error_code) {}),
+          wake(p),
+          attempt(p, settings, options, detail::acquire_request(kind, priority), call, wake) {
+        p.spawn(drive());
+    }
+
+    task<> drive() {
+        while (!attempt.over()) {
+            const bool settled = co_await attempt.advance();
+            if (settled && !attempt.over())
+                co_await wake.wait();
+        }
+    }
+
+    /// Answers its create.
+    void create(int sequence) {
+        REQUIRE(p.asked().starts_with("create /l/"));
+        path = p.front().path;
+        detail::append_sequence(path, sequence);
+        p.front().answer = path;
+        p.answer();
+    }
+
+    scripted_port& p;
+    std::string path;
+    detail::user_call<> call;
+    detail::signal wake;
+    detail::priority_attempt attempt;
+};
+
+/// Answers a look at "/l".
+void show_nodes(scripted_port& p, const std::vector<std::string>& nodes) {
+    REQUIRE(p.asked() == "get /l");
+    p.front().answer = "0";
+    p.answer();
+    REQUIRE(p.asked() == "get_children /l");
+    for (const std::string& node : nodes)
+        p.front().names.push_back(node.substr(3));
+    p.answer();
+}
+
+}  // namespace
+
+TEST_CASE("priority_lock: of the attempts of a session the most urgent one is next") {
+    scripted_port p;
+    detail::contention_settings settings;
+    settings.parent = "/l";
+    const priority_lock_options options;
+    std::deque<ranked_attempt> attempts;
+    std::vector<std::string> nodes;
+    for (int priority : {5, 5, 5, 0})
+        attempts.emplace_back(p, settings, options, priority);
+    for (ranked_attempt& a : attempts) {
+        a.create(static_cast<int>(nodes.size()));
+        nodes.push_back(a.path);
+    }
+    show_nodes(p, nodes);
+    // One view is enough: all nodes are in it.
+    std::vector<std::string> watched;
+    while (p.asked().starts_with("get ")) {
+        watched.push_back(p.front().path);
+        p.answer();
+    }
+    REQUIRE(p.asked().starts_with("commit"));
+    CHECK(p.front().steps.front().path == nodes[3]);
+    CHECK(std::find(watched.begin(), watched.end(), "/l") == watched.end());
+    // It is the last one that this view has served.
+    p.front().results.resize(3);
+    p.front().results[1].stat.mzxid = 9;
+    p.answer();
+    REQUIRE(attempts[3].attempt.over());
+    nodes.push_back(detail::record_of(nodes[3]));
+    std::size_t views = 0;
+    watched.clear();
+    while (!p.asked().empty()) {
+        if (p.asked() == "get /l") {
+            ++views;
+            show_nodes(p, nodes);
+        } else {
+            watched.push_back(p.asked());
+            p.answer();
+        }
+    }
+    CHECK(views == 1);
+    for (std::size_t ahead : {0, 1})
+        CHECK(std::count(watched.begin(), watched.end(), "get " + nodes[ahead]) >= 1);
+}
+
+TEST_CASE("priority_lock: nothing is left of a hold whose nodes were deleted at once") {
+    scripted_port p;
+    auto hold = std::make_shared<detail::priority_hold>(p, "/l/a", "/l/a-held", "unlock", 1, 7);
+    hold->start();
+    const std::weak_ptr<detail::priority_hold> left = hold;
+    const bool record = GENERATE(false, true);
+    REQUIRE(p.asked() == "get /l/a");
+    p.answer(record ? error_code() : make_error_code(zk_errc::no_node));
+    if (record) {
+        REQUIRE(p.asked() == "get /l/a-held");
+        p.answer(zk_errc::no_node);
+    }
+    CHECK_FALSE(hold->valid());
+    REQUIRE(p.asked() == (record ? "erase /l/a" : "erase /l/a-held"));
+    p.answer(zk_errc::no_node);
+    CHECK(p.asked().empty());
+    hold.reset();
+    CHECK(left.expired());
 }
 
 TEST_CASE("ownership: a commit for which its session was over is one of a lost ownership") {

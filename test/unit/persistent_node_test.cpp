@@ -271,6 +271,50 @@ TEST_CASE("persistent node: a server without a quorum does not end the keeping")
     CHECK_FALSE(f.answers.back());
 }
 
+TEST_CASE("persistent node: a release goes on if what was to be done before is refused") {
+    auto release = [](fixture& f) {
+        f.node->release([&f](error_code ec) { f.answers.push_back(ec); });
+        f.p.advance(0s);
+    };
+    auto released = [](fixture& f) {
+        REQUIRE(f.answers.size() == 1);
+        f.answer("erase /a");
+        REQUIRE(f.answers.size() == 2);
+        CHECK_FALSE(f.answers.back());
+        CHECK(f.p.asked().empty());
+        CHECK(f.p.logged.empty());
+    };
+    SECTION("it may not be read any more") {
+        fixture f(create_mode::ephemeral);
+        f.ephemeral = true;
+        f.keep_it();
+        f.p.set_state(session_state::suspended, 1);
+        f.p.set_state(session_state::connected, 1);
+        error_code changed;
+        f.node->change("y", [&changed](error_code ec) { changed = ec; });
+        f.p.advance(0s);
+        REQUIRE(f.p.asked() == "sync /a");
+        f.p.answer();
+        REQUIRE(f.p.asked() == "get /a");
+        release(f);
+        CHECK(changed == boost::asio::error::operation_aborted);
+        f.p.answer(zk_errc::no_auth);
+        REQUIRE(f.p.asked() == "sync /a");
+        f.p.answer();
+        f.answer("exists /a");
+        released(f);
+    }
+    SECTION("its lease may not be renewed any more") {
+        fixture f = with_ttl();
+        f.keep_it();
+        f.p.advance(5s);
+        REQUIRE(f.p.asked() == "set /a");
+        release(f);
+        f.p.answer(zk_errc::no_auth);
+        released(f);
+    }
+}
+
 TEST_CASE("persistent node: who joins one that is being kept does not depend on the first") {
     fixture f(create_mode::persistent);
     std::vector<error_code> first;

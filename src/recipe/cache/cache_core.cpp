@@ -81,7 +81,13 @@ void cache_core::read_all_again() noexcept {
     note_change();
 }
 
+/// It has changed or, for a `next`, may have.
 void cache_core::mark(entry& e) noexcept {
+    e.too_large = false;
+    mark_stale(e);
+}
+
+void cache_core::mark_stale(entry& e) noexcept {
     if (e.stale || e.removed)
         return;
     e.stale = true;
@@ -179,7 +185,7 @@ task<> cache_core::mark_all() {
     for (auto at = entries_.begin(); at != entries_.end();) {
         entry& e = *at->second;
         e.listed = false;
-        mark(e);
+        mark_stale(e);
         ++at;
         if (++marked % piece_of_work == 0 && at != entries_.end()) {
             const std::string last = e.path;

@@ -54,6 +54,9 @@ namespace corozk::detail {
 ///      (`round_.listings`), and the descendants of a node that is gone are removed
 ///      (`round_.doomed`). What was added since such work began is not affected
 ///      (`entry::since`), and a round does not end before it is done.
+///   9. A response that is too large costs the connection. So what had one is as what may not be read,
+///      and only looked at (`exists`) after a connect: it is read again after an event, and the root
+///      for a `next`.
 class cache_core final : public recipe_core, public std::enable_shared_from_this<cache_core> {
 public:
     /// `depth`: the levels below the root to copy. `names`: keys are relative to the root.
@@ -118,7 +121,8 @@ private:
         const std::size_t level;
         std::uint64_t since;  ///< when it was created, as far as known: a value of `clock_`
         bool present = false;
-        bool unread = false;  ///< may not be read: at most its stat is known
+        bool unread = false;     ///< may not be read: at most its stat is known
+        bool too_large = false;  ///< the same, but for its size: see 9
         bool stale = false;
         bool listed = false;   ///< its children were complete once, and events keep them so
         bool removed = false;  ///< not in the copy any more
@@ -158,6 +162,7 @@ private:
     void appear(const std::string& path);
     void read_all_again() noexcept;
     void mark(entry& e) noexcept;
+    void mark_stale(entry& e) noexcept;
     void note_change() noexcept;
 
     // Reading.
@@ -165,7 +170,9 @@ private:
     task<> settle(reading& r);
     task<> settle_children(reading& r);
     void adopt(reading& r, name_list names);
-    task<> look(std::string path);
+    void cannot_read(entry& e, error_code ec);
+    std::unique_ptr<reading> look(const std::string& path);
+    task<> settle_look(reading& r);
     bool has_answer(const reading& r, error_code& ec);
     void read_again(entry& e);
     task<> mark_all();

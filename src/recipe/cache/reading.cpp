@@ -26,7 +26,7 @@ std::string prefix_below(const std::string& path) {
 
 struct cache_core::reading {
     /// `how` is `get`; without data, and unless that sets a watch, `children`, which needs the same
-    /// permission.
+    /// permission. `exists` of what cannot be read.
     reading(port& p, entry_ptr e, op_code how)
         : of(std::move(e)), get(p, how, of->path), children(p, op_code::children, of->path) {}
     void list() {
@@ -87,7 +87,9 @@ task<> cache_core::read_some() {
             continue;
         entry& e = *next;
         e.stale = false;
-        const op_code how = options_.data || one_shot_ ? op_code::get : op_code::children;
+        op_code how = options_.data || one_shot_ ? op_code::get : op_code::children;
+        if (e.too_large)
+            how = op_code::exists;
         reading& r = *readings.emplace_back(std::make_unique<reading>(port_, std::move(next), how));
         if (one_shot_)
             give_watches(e);
@@ -99,7 +101,7 @@ task<> cache_core::read_some() {
         if (one_shot_)
             r.get.attach(e.watches->data);
         r.get.send();
-        if (one_shot_ && e.level < scope_.depth)
+        if (one_shot_ && e.level < scope_.depth && !e.too_large)
             r.list();
     }
     if (readings.empty() && !round_.entries.empty())
@@ -115,8 +117,16 @@ task<> cache_core::read_some() {
         if (r->lists)
             co_await settle_children(*r);
     }
-    for (auto& r : readings)
-        co_await look(r->of->path);
+    std::vector<std::unique_ptr<reading>> looks;
+    for (auto& r : readings) {
+        std::unique_ptr<reading> another;
+        if (r->get.code != op_code::exists)
+            another = look(r->of->path);
+        if (another)
+            looks.push_back(std::move(another));
+    }
+    for (auto& r : looks)
+        co_await settle_look(*r);
 }
 
 /// Deals with a node that is missing, a read that has to be repeated, and an entry that was removed:
@@ -136,34 +146,16 @@ bool cache_core::has_answer(const reading& r, error_code& ec) {
 }
 
 task<> cache_core::settle(reading& r) {
+    if (r.get.code == op_code::exists)
+        co_return co_await settle_look(r);
     error_code ec = co_await r.get;
-    if (!has_answer(r, ec) || ec == errc::closed)
+    if (!has_answer(r, ec))
         co_return;
     entry& e = *r.of;
-    if (e.path == scope_.root) {
-        refusal_ = ec;
-        if (ec)
-            states_.fail_all(ec);
-    }
-    // A node that may not be read exists nevertheless.
-    if (ec) {
-        e.unread = true;
-        node_data without_data;
-        if (e.present)
-            without_data.stat = stat_of(e);
-        if (!e.present || shows_data(e)) {
-            changed_ = true;
-            show(e, std::move(without_data));
-        }
-        remove_below(e);
-        e.listed = false;
-        entry* parent = find(parent_path(e.path));
-        if (parent && parent != &e && !parent->watches) {
-            give_watches(*parent);
-            mark(*parent);
-        }
-        co_return;
-    }
+    if (ec)
+        co_return cannot_read(e, ec);
+    if (e.path == scope_.root)
+        refusal_.clear();
     if (!e.present || e.unread || stat_of(e) != r.get.record) {
         changed_ = true;
         e.unread = false;
@@ -187,8 +179,38 @@ task<> cache_core::settle(reading& r) {
 
 task<> cache_core::settle_children(reading& r) {
     error_code ec = co_await r.children;
-    if (has_answer(r, ec) && !ec)
+    if (!has_answer(r, ec))
+        co_return;
+    if (ec)
+        cannot_read(*r.of, ec);
+    else
         adopt(r, std::move(r.children.names));
+}
+
+/// It exists nevertheless.
+void cache_core::cannot_read(entry& e, error_code ec) {
+    if (ec == errc::closed)
+        return;
+    e.too_large = ec == errc::too_large;
+    if (e.path == scope_.root) {
+        refusal_ = ec;
+        states_.fail_all(ec);
+    }
+    e.unread = true;
+    node_data without_data;
+    if (e.present)
+        without_data.stat = stat_of(e);
+    if (!e.present || shows_data(e)) {
+        changed_ = true;
+        show(e, std::move(without_data));
+    }
+    remove_below(e);
+    e.listed = false;
+    entry* parent = find(parent_path(e.path));
+    if (parent && parent != &e && !parent->watches && !e.too_large) {
+        give_watches(*parent);
+        mark(*parent);
+    }
 }
 
 void cache_core::adopt(reading& r, name_list names) {
@@ -205,29 +227,35 @@ void cache_core::adopt(reading& r, name_list names) {
 /// permission before ZooKeeper 3.9.3, and sets a watch. (Servers of 2024 and later send the event
 /// only to clients that may read the node. But then a watch that was left by an earlier read is
 /// known again, so that it is removed in the end.)
-task<> cache_core::look(std::string path) {
-    entry_ptr e(find(path));
-    if (!e || e->stale)
-        co_return;
-    if (!e->unread && (e->present || !one_shot_))
-        co_return;
-    request exists(port_, op_code::exists, path);
-    if (one_shot_) {
+/// @return null if there is nothing to look for
+std::unique_ptr<cache_core::reading> cache_core::look(const std::string& path) {
+    entry* e = find(path);
+    if (!e || e->stale || (!e->unread && (e->present || !one_shot_)))
+        return nullptr;
+    auto r = std::make_unique<reading>(port_, e, op_code::exists);
+    if (one_shot_)
         give_watches(*e);
-        exists.attach(e->watches->data);
-    }
-    error_code ec = co_await exists;
-    if (e->removed || is_doomed(*e))
+    if (one_shot_ && !e->watches->data.armed())
+        r->get.attach(e->watches->data);
+    r->get.send();
+    return r;
+}
+
+task<> cache_core::settle_look(reading& r) {
+    error_code ec = co_await r.get;
+    entry& e = *r.of;
+    if (e.removed || is_doomed(e))
         co_return;
-    if (!ec && e->unread) {
-        if (stat_of(*e) == exists.record)
+    if (!ec && e.unread) {
+        if (stat_of(e) == r.get.record)
             co_return;
         changed_ = true;
         node_data seen;
-        seen.stat = exists.record;
-        show(*e, std::move(seen));
-    } else if (!ec || (ec == zk_errc::no_node && e->present) || retry(port_).again(ec)) {
-        read_again(*e);
+        seen.stat = r.get.record;
+        show(e, std::move(seen));
+    } else if (!ec || (ec == zk_errc::no_node && e.present) || retry(port_).again(ec)) {
+        e.too_large = e.too_large && ec != zk_errc::no_node;
+        read_again(e);
     }
 }
 

@@ -103,8 +103,12 @@ std::vector<std::string> outdated_versions(std::vector<std::string> versions,
     });
     // One that is listed twice counts as one of those to keep.
     versions.erase(std::unique(versions.begin(), versions.end()), versions.end());
-    versions.erase(versions.begin(),
-                   versions.begin() + static_cast<std::ptrdiff_t>(std::min(keep, versions.size())));
+    const auto present = version_number(current);
+    auto older = std::find_if(versions.begin(), versions.end(), [&](const std::string& name) {
+        return !present || *version_number(name) < *present;
+    });
+    const auto count = static_cast<std::size_t>(versions.end() - older);
+    versions.erase(older, older + static_cast<std::ptrdiff_t>(std::min(keep, count)));
     return versions;
 }
 

@@ -58,7 +58,8 @@ std::size_t readable_at_once(const std::vector<std::string>& names,
 std::vector<std::vector<transaction::step>> cut_into_requests(std::vector<transaction::step> steps,
                                                               std::size_t max_bytes);
 
-/// The versions to delete; `in_use` are those being written.
+/// The versions to delete; `in_use` are those being written. `keep` counts what may have been current
+/// before: not remnants whose number is not below that of the current version.
 std::vector<std::string> outdated_versions(std::vector<std::string> versions,
                                            std::string_view current,
                                            const std::vector<std::string>& in_use,

@@ -3,6 +3,7 @@
 
 #include "driver/request.hpp"
 #include "operation/path.hpp"
+#include "recipe/contention/node_name.hpp"
 #include "recipe/contention/release_request.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/renew_parent.hpp"
@@ -10,17 +11,33 @@
 #include <corozk/transaction.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace corozk::detail {
 
-bool priority_turns::take(const std::string& parent, signal& who) {
-    turn& t = turns_[parent];
-    if (!t.owner)
+bool priority_turns::take(const std::string& parent,
+                          signal& who,
+                          const ranked_name& name,
+                          std::int32_t ageing) {
+    auto [at, idle] = turns_.try_emplace(parent);
+    turn& t = at->second;
+    if (idle) {
         t.owner = &who;
+        t.origin = name.sequence;
+        t.ageing = ageing;
+    }
     if (t.owner == &who)
         return true;
-    if (std::find(t.queue.begin(), t.queue.end(), &who) == t.queue.end())
-        t.queue.push_back(&who);
+    const bool queued = std::any_of(
+        t.queue.begin(), t.queue.end(), [&who](const waiter& w) { return w.who == &who; });
+    if (!queued) {
+        waiter w;
+        w.who = &who;
+        w.place.priority = name.priority;
+        w.place.kind = name.kind;
+        w.place.order = sequence_distance(t.origin, name.sequence);
+        t.queue.push_back(w);
+    }
     return false;
 }
 
@@ -30,14 +47,26 @@ void priority_turns::pass(const std::string& parent, signal& who) {
         return;
     turn& t = at->second;
     if (t.owner != &who) {
-        std::erase(t.queue, &who);
+        std::erase_if(t.queue, [&who](const waiter& w) { return w.who == &who; });
     } else if (t.queue.empty()) {
         turns_.erase(at);
     } else {
-        t.owner = t.queue.front();
-        t.queue.pop_front();
+        auto first = std::min_element(
+            t.queue.begin(), t.queue.end(), [&t](const waiter& a, const waiter& b) {
+                return comes_before(a.place, b.place, t.ageing);
+            });
+        t.owner = first->who;
+        t.queue.erase(first);
         t.owner->set();
     }
+}
+
+void priority_turns::show(const std::string& parent, std::shared_ptr<const ranked_view> view) {
+    turns_[parent].view = std::move(view);
+}
+
+std::shared_ptr<const ranked_view> priority_turns::view(const std::string& parent) const {
+    return turns_.at(parent).view;
 }
 
 priority_attempt::priority_attempt(port& p,
@@ -84,9 +113,16 @@ task<bool> priority_attempt::advance() {
         co_return true;
     }
     auto& turns = port_.use_service<priority_turns>();
-    if (!turns.take(settings_.parent, wake_))
+    const ranked_name mine = parse_ranked(node_.name()).value_or(ranked_name());
+    if (!turns.take(settings_.parent, wake_, mine, options_.ageing))
         co_return true;
-    settled_ = co_await look();
+    std::shared_ptr<const ranked_view> seen;
+    if (!std::exchange(looked_, true))
+        seen = turns.view(settings_.parent);
+    if (seen && seen->ageing == options_.ageing && seen->listing.find(node_.name()))
+        settled_ = co_await decide(*seen);
+    else
+        settled_ = co_await look();
     turns.pass(settings_.parent, wake_);
     co_return settled_;
 }
@@ -152,8 +188,12 @@ task<bool> priority_attempt::look() {
     std::vector<std::string_view> names;
     for (std::size_t i = 0; i < children.names.size(); ++i)
         names.push_back(children.names[i]);
-    ranked_listing listing = sort_out(names, mine ? mine->sequence : 0);
-    co_return co_await decide(listing, parent.record.version);
+    auto seen = std::make_shared<ranked_view>();
+    seen->listing = sort_out(names, mine ? mine->sequence : 0);
+    seen->version = parent.record.version;
+    seen->ageing = *ageing;
+    port_.use_service<priority_turns>().show(settings_.parent, seen);
+    co_return co_await decide(*seen);
 }
 
 /// Before any contender waits for another: all must use the same order.
@@ -168,7 +208,9 @@ task<> priority_attempt::write_ageing(std::int32_t version) {
         fail(ec);
 }
 
-task<bool> priority_attempt::decide(const ranked_listing& listing, std::int32_t version) {
+task<bool> priority_attempt::decide(const ranked_view& seen) {
+    auto& turns = port_.use_service<priority_turns>();
+    const ranked_listing& listing = seen.listing;
     auto me = listing.find(node_.name());
     if (!me || !listing.waiting[*me]) {
         fail(errc::ownership_lost);
@@ -183,7 +225,8 @@ task<bool> priority_attempt::decide(const ranked_listing& listing, std::int32_t 
     }
     ranked_verdict verdict = judge(listing.places, *me, options_.ageing);
     if (verdict.grant) {
-        co_await ask(version);
+        turns.show(settings_.parent, nullptr);
+        co_await ask(seen.version);
         co_return false;
     }
     if (claim_.try_only) {
@@ -192,6 +235,7 @@ task<bool> priority_attempt::decide(const ranked_listing& listing, std::int32_t 
     }
     if (options_.ask_holder_to_release)
         ask_holders(listing, verdict);
+    turns.pass(settings_.parent, wake_);
     co_return co_await wait_for(listing, verdict);
 }
 

@@ -10,31 +10,50 @@
 #include <corozk/recipe/priority_lock.hpp>
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace corozk::detail {
 
+/// What an attempt has read.
+struct ranked_view {
+    ranked_listing listing;
+    std::int32_t version = 0;  ///< of the parent, read before the listing
+    std::int32_t ageing = 0;
+};
+
 /// Serializes the attempts of this session at a path: as grants exclude each other, concurrent
-/// attempts would only obstruct each other.
+/// attempts would only obstruct each other. The first in the order of contenders is served first.
 class priority_turns final : public service {
 public:
     explicit priority_turns(port&) noexcept {}
 
     /// @return false if `who` has to wait; it is set when its turn comes
-    bool take(const std::string& parent, signal& who);
+    bool take(const std::string& parent, signal& who, const ranked_name& name, std::int32_t ageing);
 
     /// Passes the turn on. Harmless if it is not the turn of `who`.
     void pass(const std::string& parent, signal& who);
 
+    /// What the owner of the turn has read, for those that wait for it: for whose node is listed, it
+    /// is as good as a view of its own. Null: something has changed since.
+    void show(const std::string& parent, std::shared_ptr<const ranked_view> view);
+    std::shared_ptr<const ranked_view> view(const std::string& parent) const;
+
 private:
+    struct waiter {
+        signal* who = nullptr;
+        ranked_place place;
+    };
     struct turn {
         signal* owner = nullptr;
-        std::deque<signal*> queue;
+        std::int32_t origin = 0;  ///< a nearby sequence number
+        std::int32_t ageing = 0;
+        std::vector<waiter> queue;
+        std::shared_ptr<const ranked_view> view;
     };
     std::map<std::string, turn> turns_;
 };
@@ -75,7 +94,7 @@ private:
     task<> enter();
     task<bool> look();
     task<> write_ageing(std::int32_t version);
-    task<bool> decide(const ranked_listing& listing, std::int32_t version);
+    task<bool> decide(const ranked_view& seen);
     task<> ask(std::int32_t version);
     task<bool> wait_for(const ranked_listing& listing, const ranked_verdict& verdict);
     task<error_code> observe(const std::string& path, watch_node& watch);
@@ -94,6 +113,7 @@ private:
     watch_signal own_watch_;
     own_record record_;
     ranked_node node_;
+    bool looked_ = false;   ///< it has had a turn
     bool settled_ = false;  ///< the watches report what could make a difference
     std::string blocker_;   ///< a path
     std::set<std::string> asked_holders_;

@@ -112,7 +112,8 @@ task<> priority_hold::keep_watch(std::shared_ptr<priority_hold> self) {
         bool good = co_await me.look(me.contender_, me.contender_czxid_, me.contender_watch_);
         if (good)
             good = co_await me.look(me.record_, me.record_czxid_, me.record_watch_);
-        if (good)
+        // It may have been lost meanwhile, and no watch be left.
+        if (good && me.stage_ == stage::held)
             co_await me.wake_.wait();
     }
     // The server's watches are removed with the nodes.

@@ -251,8 +251,11 @@ void kept_node::report_unseen(error_code ec, const char* intent) {
         port_.report(log_level::error, "could not ", intent, " ", path(), ": ", ec.message());
 }
 
-/// The server reported a permanent error.
-void kept_node::refused(error_code ec, const char* intent) {
+/// The server reported a permanent error. That of a request to keep the node does not end its
+/// release, which may have begun meanwhile.
+void kept_node::refused(error_code ec, purpose why) {
+    if (why == purpose::keep && !wanted())
+        return;
     bool reported = false;
     for (call& c : calls_) {
         reported = reported || c.ask.waiting();
@@ -265,7 +268,7 @@ void kept_node::refused(error_code ec, const char* intent) {
     if (observer_)
         observer_->set();
     if (!reported)
-        report_unseen(ec, intent);
+        report_unseen(ec, why == purpose::release ? "delete" : "keep");
 }
 
 void kept_node::appeared() noexcept {
@@ -542,7 +545,7 @@ task<bool> kept_node::dismantle(std::uint64_t generation) {
         node_.version = read.record.version;
         node_.seen_in = connection;
         if (ec && ec != zk_errc::no_node)
-            refused(ec, "delete");
+            refused(ec, purpose::release);
     }
     if (!node_.present || wish_.wanted)
         co_return wish_.wanted;
@@ -560,7 +563,7 @@ task<bool> kept_node::dismantle(std::uint64_t generation) {
     }
     node_.present = false;
     if (ec && ec != zk_errc::no_node)
-        refused(ec, "delete");
+        refused(ec, purpose::release);
     co_return false;
 }
 

@@ -120,7 +120,7 @@ private:
     bool waiting() const noexcept override;
     void note_calls();
     void settle_calls(error_code ec);
-    void refused(error_code ec, const char* intent = "keep");
+    void refused(error_code ec, purpose why = purpose::keep);
     void report_unseen(error_code ec, const char* intent);
     void appeared() noexcept;
     void data_refused(error_code ec, std::uint64_t revision);
