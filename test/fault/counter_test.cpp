@@ -103,6 +103,32 @@ TEST_CASE("counter: a lost answer is decided although others wrote in between") 
     }
 }
 
+TEST_CASE("counter: a lost request that one of its calls still waits for is sent again as it was") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        path += "/c";
+        counter c(zk, path);
+        co_await c.add(1);
+        const rule_id first = proxy.arm(at_op(testing::op_code::set_data), hold_reply());
+        pending_result<std::int64_t> alone, left, gone;
+        c.add(10, alone.handler());
+        co_await eventually_async([&] { return proxy.fired(first) == 1; });
+        c.add(100, left.handler());
+        c.add(1000, gone.handler());
+        const rule_id lost =
+            proxy.arm(at_op(testing::op_code::set_data), drop_request_and_cut().then_refuse());
+        proxy.release(first);
+        CHECK(!co_await finished(alone));
+        co_await eventually_async([&] { return proxy.fired(lost) == 1; });
+        co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+        gone.cancel();
+        CHECK(co_await finished(gone) == boost::asio::error::operation_aborted);
+        co_await accept_again(proxy, zk);
+        CHECK(!co_await finished(left));
+        CHECK(left.value() == 111);
+        CHECK(value_at(path) == 1111);
+    });
+}
+
 TEST_CASE("counter: the server is killed and restarted under load") {
     server victim(recipe_server_options());
     boost::asio::io_context context;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "own_requests.hpp"
 #include "two_sites.hpp"
 #include <corozk/recipe/barrier.hpp>
 #include <corozk/recipe/configuration.hpp>
@@ -92,6 +93,13 @@ TEST_CASE("what is cancelled in an outage is not sent after it") {
             items.put("third", putting.handler());
             pending_result<queue_item> taking;
             items.take(taking.handler());
+            // Of a queue whose items are known.
+            const rule_id claims =
+                count(proxy, at_frame([path](const frame_info& frame) {
+                          return is_create(frame.op) && frame.path.starts_with(path + "/queue/");
+                      }));
+            pending_result<queue_claim> consuming;
+            others.consume(consuming.handler());
             pending_result<> acknowledging;
             claim.acknowledge(acknowledging.handler());
             pending_result<> publishing;
@@ -112,6 +120,7 @@ TEST_CASE("what is cancelled in an outage is not sent after it") {
             creating.cancel(type);
             putting.cancel(type);
             taking.cancel(type);
+            consuming.cancel(type);
             acknowledging.cancel(type);
             publishing.cancel(type);
             aborting.cancel(type);
@@ -125,6 +134,7 @@ TEST_CASE("what is cancelled in an outage is not sent after it") {
             CHECK(co_await finished(creating) == aborted);
             CHECK(co_await finished(putting) == aborted);
             CHECK(co_await finished(taking) == aborted);
+            CHECK(co_await finished(consuming) == aborted);
             CHECK(co_await finished(acknowledging) == aborted);
             CHECK(co_await finished(publishing) == aborted);
             CHECK(co_await finished(aborting) == aborted);
@@ -141,6 +151,7 @@ TEST_CASE("what is cancelled in an outage is not sent after it") {
                     CHECK(data == before.at(node));
             }
             CHECK(tree_at(path).size() == before.size());
+            CHECK(proxy.fired(claims) == 0);
 
             // Nothing is in the way of those that come later.
             const std::int64_t sum = co_await numbers.add(1);
@@ -157,6 +168,58 @@ TEST_CASE("what is cancelled in an outage is not sent after it") {
             co_await held.release();
         });
     }
+}
+
+TEST_CASE("what was lost on its way and is cancelled in the outage is not sent again after it") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        counter numbers(zk, path + "/counter");
+        co_await numbers.add(1);
+        queue items(zk, path + "/queue");
+        co_await items.put("first");
+        co_await items.put("second");
+        const tree before = tree_at(path);
+        queue_claim claim = co_await items.consume();
+        auto lost_and_cancelled =
+            [&](testing::op_code what, auto& pending, auto start) -> awaitable<error_code> {
+            const rule_id lost = proxy.arm(at_op(what), drop_request_and_cut().then_refuse());
+            start();
+            co_await eventually_async([&] { return proxy.fired(lost) == 1; });
+            co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+            pending.cancel();
+            const error_code ec = co_await finished(pending);
+            co_await accept_again(proxy, zk);
+            co_await settle(zk);
+            co_return ec;
+        };
+        const error_code aborted = boost::asio::error::operation_aborted;
+        pending_result<> acknowledging;
+        auto acknowledge = [&] {
+            claim.acknowledge(acknowledging.handler());
+            claim = queue_claim();
+        };
+        error_code ec =
+            co_await lost_and_cancelled(testing::op_code::multi, acknowledging, acknowledge);
+        CHECK(ec == aborted);
+        co_await eventually_async([&] { return tree_at(path) == before; });
+        pending_result<> putting;
+        auto put = [&] { items.put("third", putting.handler()); };
+        ec = co_await lost_and_cancelled(testing::op_code::multi, putting, put);
+        CHECK(ec == aborted);
+        CHECK(tree_at(path) == before);
+        pending_result<std::int64_t> adding;
+        auto add = [&] { numbers.add(1, adding.handler()); };
+        ec = co_await lost_and_cancelled(testing::op_code::set_data, adding, add);
+        CHECK(ec == aborted);
+        CHECK(tree_at(path) == before);
+
+        co_await items.put("third");
+        for (const char* expected : {"first", "second", "third"}) {
+            queue_item item = co_await items.take();
+            CHECK(item.data == expected);
+        }
+        const std::int64_t sum = co_await numbers.add(1);
+        CHECK(sum == 2);
+    });
 }
 
 TEST_CASE("what reaches its deadline in an outage is not sent after it") {

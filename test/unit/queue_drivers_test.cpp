@@ -248,6 +248,36 @@ TEST_CASE("queue, put: a missing parent znode is created, and a lost response re
     CHECK(r.error == error_code());
 }
 
+TEST_CASE("queue, put: what was lost on its way is not sent again for a call that has ended") {
+    fixture f;
+    result r, next;
+    f.put(r, false, 1s);
+    f.open_ledger();
+    f.p.answer(zk_errc::connection_loss);
+    REQUIRE(f.p.asked() == "commit ");
+    CHECK(f.p.front().wanted());
+    f.p.advance(2s);
+    CHECK(r.error == errc::deadline_exceeded);
+    CHECK_FALSE(f.p.front().wanted());
+    f.put(next);
+    f.p.answer(boost::asio::error::operation_aborted);
+    // Nor does the first request arrive any more.
+    REQUIRE(f.p.asked().starts_with("erase /q-control/ledger-"));
+    SECTION("it has not arrived") {
+        f.p.answer();
+        REQUIRE(f.p.asked().starts_with(ledger_node));
+        f.p.answer();
+    }
+    SECTION("it had arrived") {
+        f.p.answer(zk_errc::bad_version);
+    }
+    REQUIRE(f.p.front().steps.size() == 2);
+    f.commit();
+    REQUIRE(next.error);
+    CHECK_FALSE(*next.error);
+    CHECK(f.p.asked().empty());
+}
+
 TEST_CASE("queue, put: one in doubt waits for a server that has a quorum") {
     fixture f;
     result r;
@@ -351,12 +381,33 @@ TEST_CASE("queue, put: what was put after the deadline is deleted") {
     CHECK(r.error == errc::deadline_exceeded);
     // Even while the client is being closed.
     CHECK(f.p.front().owed);
+    auto without_quorum = [&f] {
+        f.p.set_state(session_state::read_only, 1);
+        f.p.answer(zk_errc::not_read_only);
+    };
+    auto with_quorum = [&f] {
+        CHECK(f.p.asked().empty());
+        f.p.set_state(session_state::connected, 1);
+    };
+    const bool quorum_is_lost = GENERATE(false, true);
+    if (quorum_is_lost) {
+        without_quorum();
+        f.p.answer();
+        with_quorum();
+    }
     f.answer_sync();
     REQUIRE(f.p.asked() == "exists /q/queue-0000000001");
     CHECK(f.p.front().owed);
     f.p.answer();
     REQUIRE(f.p.asked() == "erase /q/queue-0000000001");
     CHECK(f.p.front().owed);
+    if (quorum_is_lost) {
+        without_quorum();
+        with_quorum();
+        f.answer_sync();
+        f.p.answer();
+        REQUIRE(f.p.asked() == "erase /q/queue-0000000001");
+    }
     f.p.answer();
     CHECK(f.p.asked().empty());
 }
@@ -852,6 +903,39 @@ TEST_CASE("queue, consume: a claim whose request was lost says nothing about the
     CHECK(f.p.asked() == "create " + f.claim_path);
 }
 
+TEST_CASE("queue, consume: no more is claimed than is waited for") {
+    fixture f;
+    f.consume(1s);
+    f.consume();
+    f.list({"queue-0000000001", "queue-0000000002"});
+    REQUIRE(f.p.asked() == "create " + f.claim_path);
+    CHECK(f.p.front().wanted());
+    SECTION("one of the calls ends: what was not sent is not, and the other one begins again") {
+        f.p.advance(2s);
+        CHECK(f.claim_error == errc::deadline_exceeded);
+        f.claim_error.reset();
+        for (const char* name : {"queue-0000000001", "queue-0000000002"}) {
+            REQUIRE(f.p.asked() == "create /q/" + std::string(name) + "/claim");
+            CHECK_FALSE(f.p.front().wanted());
+            f.p.answer(boost::asio::error::operation_aborted);
+            f.read(name);
+        }
+        CHECK_FALSE(f.claim_error);
+        f.list({"queue-0000000001", "queue-0000000002"});
+        REQUIRE(f.p.asked() == "create " + f.claim_path);
+        CHECK(f.p.front().wanted());
+    }
+    SECTION("one of them has its item: the other one waits for the rest") {
+        f.p.front().record.czxid = 9;
+        f.p.answer();
+        f.read("queue-0000000001");
+        CHECK(f.claim_error == error_code());
+        REQUIRE(f.p.asked() == "create /q/queue-0000000002/claim");
+        CHECK(f.p.front().wanted());
+    }
+    f.claim = queue_claim();
+}
+
 TEST_CASE("queue, consume: claim the first item, then read it") {
     fixture f;
     f.consume();
@@ -922,6 +1006,106 @@ TEST_CASE("queue, consume: claim the first item, then read it") {
     f.claim = queue_claim();
 }
 
+TEST_CASE("queue, consume: without a quorum, what must happen waits") {
+    fixture f;
+    auto lose_quorum = [&f] { f.p.set_state(session_state::read_only, 1); };
+    auto regain_quorum = [&f](const char* what) {
+        CHECK(f.p.asked().empty());
+        f.p.set_state(session_state::connected, 1);
+        CHECK(f.p.asked().starts_with(what));
+    };
+    auto list_and_create = [&f](error_code ec, std::int32_t earlier_claims = 0) {
+        f.list({"queue-0000000001"});
+        REQUIRE(f.p.asked() == "create " + f.claim_path);
+        f.p.front().record.czxid = 9;
+        const std::string guid = f.p.front().data;
+        f.p.answer(ec);
+        f.p.front().record.cversion = 2 * earlier_claims + 1;
+        f.p.front().record.num_children = 1;
+        f.read("queue-0000000001");
+        return guid;
+    };
+    SECTION("finding out whether it was claimed") {
+        f.consume();
+        const std::string guid = list_and_create(zk_errc::connection_loss);
+        lose_quorum();
+        REQUIRE(f.p.asked().starts_with("sync "));
+        f.p.answer(zk_errc::not_read_only);
+        f.read_claim(0);
+        regain_quorum("sync ");
+        f.answer_sync();
+        f.p.front().answer = guid;
+        f.p.front().record.ephemeral_owner = 1;
+        f.read_claim(9);
+        CHECK(f.claim_error == error_code());
+    }
+    SECTION("telling it apart from the one before it") {
+        f.consume();
+        list_and_create({}, 1);
+        lose_quorum();
+        REQUIRE(f.p.asked() == "set " + f.claim_path);
+        f.p.answer(zk_errc::not_read_only);
+        regain_quorum("sync ");
+        f.answer_sync();
+        f.read_claim(9);
+        REQUIRE(f.p.asked() == "set " + f.claim_path);
+        f.p.answer();
+        CHECK(f.claim_error == error_code());
+    }
+    SECTION("giving back what nobody waits for any more") {
+        f.consume(1s);
+        f.list({"queue-0000000001"});
+        f.p.advance(2s);
+        CHECK(f.claim_error == errc::deadline_exceeded);
+        f.p.front().record.czxid = 9;
+        f.p.answer();
+        f.read("queue-0000000001");
+        lose_quorum();
+        REQUIRE(f.p.asked() == "erase " + f.claim_path);
+        f.p.answer(zk_errc::not_read_only);
+        regain_quorum("sync ");
+        f.answer_sync();
+        f.read_claim(9);
+        REQUIRE(f.p.asked() == "erase " + f.claim_path);
+        f.p.answer();
+        CHECK(f.p.asked().empty());
+    }
+    SECTION("releasing it") {
+        result r;
+        auto claimed = f.held_claim();
+        claimed->release(f.call_of(*claimed, r));
+        lose_quorum();
+        REQUIRE(f.p.asked() == "erase " + f.claim_path);
+        f.p.answer(zk_errc::not_read_only);
+        CHECK_FALSE(r.error);
+        regain_quorum("sync ");
+        f.answer_sync();
+        f.read_claim(9);
+        REQUIRE(f.p.asked() == "erase " + f.claim_path);
+        f.p.answer();
+        CHECK(r.error == error_code());
+        CHECK_FALSE(claimed->valid());
+    }
+    f.claim = queue_claim();
+}
+
+TEST_CASE("queue, release: a claim that may not be deleted is still held") {
+    fixture f;
+    result refused, released;
+    auto claimed = f.held_claim();
+    claimed->release(f.call_of(*claimed, refused));
+    CHECK_FALSE(claimed->valid());
+    REQUIRE(f.p.asked() == "erase " + f.claim_path);
+    f.p.answer(zk_errc::no_auth);
+    CHECK(refused.error == zk_errc::no_auth);
+    CHECK(claimed->valid());
+    claimed->release(f.call_of(*claimed, released));
+    REQUIRE(f.p.asked() == "erase " + f.claim_path);
+    f.p.answer();
+    CHECK(released.error == error_code());
+    CHECK_FALSE(claimed->valid());
+}
+
 TEST_CASE("queue, acknowledge: the claim and the item are deleted in one transaction") {
     fixture f;
     result r;
@@ -943,9 +1127,29 @@ TEST_CASE("queue, acknowledge: the claim and the item are deleted in one transac
         CHECK_FALSE(claimed->valid());
     }
     SECTION("the claim has ended") {
-        f.commit(GENERATE(zk_errc::no_node, zk_errc::bad_version), 1);
+        f.commit(zk_errc::no_node, 1);
         CHECK(r.error == errc::ownership_lost);
         CHECK_FALSE(claimed->valid());
+        CHECK(f.p.asked().empty());
+    }
+    SECTION("the claim has ended, or another client has set its data: then it is deleted") {
+        f.commit(zk_errc::bad_version, 1);
+        CHECK(r.error == errc::ownership_lost);
+        CHECK_FALSE(claimed->valid());
+        REQUIRE(f.p.asked() == "erase " + f.claim_path);
+        f.p.answer(zk_errc::bad_version);
+        f.answer_sync();
+        f.p.front().record.version = 5;
+        SECTION("another one is there") {
+            f.read_claim(10);
+        }
+        SECTION("it is there") {
+            f.read_claim(9);
+            REQUIRE(f.p.asked() == "erase " + f.claim_path);
+            CHECK(f.p.front().version == 5);
+            f.p.answer();
+        }
+        CHECK(f.p.asked().empty());
     }
     SECTION("not permitted: the claim is still held") {
         f.commit(zk_errc::no_auth, 2);
@@ -1006,6 +1210,32 @@ TEST_CASE("queue, acknowledge: the claim and the item are deleted in one transac
         CHECK(lost == error_code());
         CHECK(why == zk_errc::session_expired);
     }
+}
+
+TEST_CASE("queue, acknowledge: one that was lost on its way and is cancelled is not sent again") {
+    fixture f;
+    result r;
+    auto claimed = f.held_claim();
+    auto call = f.call_of(*claimed, r);
+    pending_call<>& user = *call;
+    claimed->acknowledge(transaction(), std::move(call));
+    f.open_ledger();
+    f.p.answer(zk_errc::connection_loss);
+    user.give_up(boost::asio::error::operation_aborted);
+    REQUIRE(f.p.asked() == "commit ");
+    CHECK_FALSE(f.p.front().wanted());
+    f.p.answer(boost::asio::error::operation_aborted);
+    REQUIRE(f.p.asked().starts_with("erase /q-control/ledger-"));
+    SECTION("it had not arrived: the claim is still held") {
+        f.p.answer();
+        CHECK(claimed->valid());
+    }
+    SECTION("it had arrived") {
+        f.p.answer(zk_errc::bad_version);
+        CHECK_FALSE(claimed->valid());
+    }
+    CHECK(r.error == boost::asio::error::operation_aborted);
+    CHECK(f.p.asked().empty());
 }
 
 TEST_CASE("queue, acknowledge: those that wait share a transaction") {
@@ -1102,6 +1332,13 @@ TEST_CASE("queue: a destroyed object leaves nothing behind") {
     while (f.p.asked() == "get_children /q")
         f.p.answer();
     CHECK(f.p.asked().starts_with("erase /q-control/ledger-"));
+    f.p.set_state(session_state::read_only, 1);
+    f.p.answer(zk_errc::not_read_only);
+    CHECK(f.p.asked().empty());
+    f.p.set_state(session_state::connected, 1);
+    CHECK(f.p.asked().starts_with("erase /q-control/ledger-"));
+    f.p.answer();
+    CHECK(f.p.asked().empty());
 }
 
 }  // namespace corozk::testing::queue_drivers_test

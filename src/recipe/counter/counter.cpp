@@ -256,6 +256,20 @@ private:
             current_.begin(), current_.end(), [](const entry& e) { return e.waiting(); });
     }
 
+    /// Whether any of these calls is pending: a request that may have been applied can only be sent
+    /// again as it was, with the operations of those that have ended.
+    class any_of final : public interest {
+    public:
+        explicit any_of(const batch& calls) noexcept : calls_(calls) {}
+        bool waiting() const noexcept override {
+            return std::any_of(
+                calls_.begin(), calls_.end(), [](const entry& e) { return e.waiting(); });
+        }
+
+    private:
+        const batch& calls_;
+    };
+
     /// Applies the current batch to the base.
     outcome evaluate() {
         drop_finished();
@@ -411,11 +425,14 @@ private:
             }
             request write(port_, op_code::set, path());
             prepare(write, attempt);
+            write.only_for(&any_call_);
             ec = co_await write;
             if (!ec) {
                 accept(attempt, write);
                 co_return error_code();
             }
+            if (ec == boost::asio::error::operation_aborted)
+                co_return error_code();
             if (ec == errc::closed)
                 co_return unknown;
             // On any such error read again: the first request may have been applied after the read.
@@ -436,6 +453,7 @@ private:
     std::optional<counter_base> base_;
     batch waiting_;
     batch current_;
+    any_of any_call_{current_};
     bool running_ = false;
     backoff backoff_{std::chrono::microseconds(200)};
     bool lost_ = false;           ///< the current batch has lost a race, or waited for its turn

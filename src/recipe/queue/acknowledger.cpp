@@ -38,6 +38,12 @@ transaction transaction_of(const std::vector<acknowledgement>& batch) {
     return all;
 }
 
+/// Of its session, although another client has set its data: nobody else would get the item before
+/// the session's end. The next claim of the item is left alone.
+task<> erase_claim(claim_node node) {
+    co_await node.erase();
+}
+
 }  // namespace
 
 void queue_acknowledger::enqueue(acknowledgement a) {
@@ -118,6 +124,8 @@ void queue_acknowledger::settle(batch_type batch, const exactly_once_outcome& ou
         return put_back(std::move(batch));
     }
     const bool claim_gone = step == 0 && (ec == zk_errc::no_node || ec == zk_errc::bad_version);
+    if (claim_gone && ec == zk_errc::bad_version)
+        port_.spawn(erase_claim(batch.front().claim->node()));
     if (claim_gone)
         ec = errc::ownership_lost;
     acknowledgement first = std::move(batch.front());

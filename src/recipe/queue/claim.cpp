@@ -104,9 +104,14 @@ void claim_impl::release(std::unique_ptr<pending_call<>> call) {
 task<> claim_impl::run_release(std::shared_ptr<claim_impl> self,
                                std::shared_ptr<pending_call<>> call) {
     error_code ec = co_await self->node_.erase();
-    const bool ended = ec == zk_errc::no_node || ec == zk_errc::node_exists ||
+    const bool ended = !ec || ec == zk_errc::no_node || ec == zk_errc::node_exists ||
                        fault_of(ec) == fault::session || !self->port_.alive(self->node_.generation);
-    self->end(state_type::released);
+    if (ended || self->stopped_) {
+        self->end(state_type::released);
+    } else {
+        self->state_ = state_type::held;
+        self->wake_.set();
+    }
     if (call)
         call->complete(ended ? error_code() : ec);
 }

@@ -18,7 +18,7 @@ task<error_code> claim_node::find() {
     for (;;) {
         request get(owner, op_code::get, path, generation);
         error_code ec = co_await behind_sync(owner, get);
-        if (reading.again(ec))
+        if (co_await again_until_done(owner, reading, ec))
             continue;
         if (ec)
             co_return ec;
@@ -48,7 +48,7 @@ task<error_code> claim_node::tell_apart(const stat& item) {
         }
         if (ec == zk_errc::bad_version)
             co_return make_error_code(zk_errc::no_node);
-        if (!writing.again(ec))
+        if (!co_await again_until_done(owner, writing, ec))
             co_return ec;
         ec = co_await find();
         if (ec)
@@ -63,7 +63,8 @@ task<error_code> claim_node::erase() {
         request erase(owner, op_code::erase, path, generation);
         erase.version = record.version;
         error_code ec = co_await erase;
-        if (!deleting.again(ec) && ec != zk_errc::bad_version)
+        const bool again = co_await again_until_done(owner, deleting, ec);
+        if (!again && ec != zk_errc::bad_version)
             co_return ec;
         ec = co_await find();
         if (ec)

@@ -64,11 +64,13 @@ task<error_code> queue_consumer::claim() {
     std::vector<std::unique_ptr<claim_attempt>> attempts;
     for (available_item& item : index_.next(batch_size(kind::consume), place())) {
         auto attempt = std::make_unique<claim_attempt>(port_, *settings_, std::move(item));
+        attempt->create.only_for(this);
         attempt->create.send();
         if (read_at_once)
             attempt->get.send();
         attempts.push_back(std::move(attempt));
     }
+    sought_ = {kind::consume, attempts.size()};
     index_.round_begins();
     for (auto& attempt : attempts) {
         request& create = attempt->create;
@@ -101,6 +103,10 @@ task<error_code> queue_consumer::claim() {
             index_.claimed_elsewhere(attempt->item.name, std::make_shared<watch_signal>(wake_));
         } else if (ec == zk_errc::no_node) {
             index_.was_gone(attempt->item);
+        } else if (ec == boost::asio::error::operation_aborted) {
+            // Not sent, and neither are the next ones: some of the calls have ended.
+            index_.forget_listing();
+            continue;
         } else if (ec == zk_errc::no_children_for_ephemerals) {
             result = port_.reject(errc::not_supported,
                                   "queue.consume: an ephemeral item cannot be claimed: ",
@@ -108,6 +114,7 @@ task<error_code> queue_consumer::claim() {
         } else {
             result = ec;
         }
+        --sought_.count;
     }
     if (claimed > 0) {
         succeeded(begin);

@@ -47,7 +47,7 @@ private:
     using kind = consumer_call::kind;
 
     task<> serve() override;
-    bool waiting() const noexcept override { return batch_size(kind::take) >= deletes_; }
+    bool waiting() const noexcept override { return batch_size(sought_.what) >= sought_.count; }
     void fail(error_code ec) override { calls_.fail(ec); }
     task<error_code> take_next_step();
     void succeeded(time_point begin);
@@ -93,8 +93,13 @@ private:
     bool last_succeeded_ = true;     ///< other clients did not get the first items
     bool pause_next_ = false;        ///< before the next attempt
     std::uint64_t generation_ = 0;   ///< of the session that the index is of
-    std::size_t deletes_ = 0;        ///< of the present transaction
     std::size_t reach_ = 0;          ///< how many items to look at at a time, at the least
+
+    /// The calls that the present requests are for.
+    struct {
+        kind what = kind::take;
+        std::size_t count = 0;
+    } sought_;
 };
 
 }  // namespace corozk::detail

@@ -106,7 +106,7 @@ task<error_code> queue_consumer::take() {
         index_.forget_content(item);
         deletes.erase(settings_->item_path(item.name), item.content->version);
     }
-    deletes_ = batch.size();
+    sought_ = {kind::take, batch.size()};
     // Not repeated after an outage, when the names may refer to other items.
     exactly_once_outcome outcome =
         co_await exactly_once_.commit_now(std::move(deletes).steps(), *this);

@@ -19,6 +19,13 @@ namespace {
 /// timeout, which it closes.
 constexpr auto idle_connection_interval = std::chrono::seconds(10);
 
+/// Whether to send it again. What nobody waits for must happen.
+task<bool> again_for(port& p, const interest* call, retry& attempts, error_code& ec) {
+    if (call)
+        co_return co_await again_with_quorum(p, attempts, ec);
+    co_return co_await again_until_done(p, attempts, ec);
+}
+
 /// Lists a parent after everything that this session has sent before was applied: after a reconnect
 /// the new server may lag behind the previous one.
 task<error_code> list_all(port& p, std::string parent, std::uint64_t generation, name_list& names) {
@@ -62,7 +69,7 @@ task<error_code> erase_one(port& p, const interest* call, std::string path, bool
         look.owed = !call;
         error_code ec = co_await behind_sync(p, look);
         retry looking = attempts;  // it leaves no doubt
-        if (co_await again_with_quorum(p, looking, ec))
+        if (co_await again_for(p, call, looking, ec))
             continue;
         if (ec == zk_errc::no_node) {
             // After a lost response: deleted by this client or another one.
@@ -81,7 +88,7 @@ task<error_code> erase_one(port& p, const interest* call, std::string path, bool
         erase.only_for(call);
         erase.owed = !call;
         ec = co_await erase;
-        if (co_await again_with_quorum(p, attempts, ec))
+        if (co_await again_for(p, call, attempts, ec))
             continue;
         erased = !ec || attempts.doubtful();
         co_return ec == zk_errc::no_node ? error_code() : ec;

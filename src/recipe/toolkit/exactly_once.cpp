@@ -61,11 +61,12 @@ task<> erase_abandoned(port& p, std::string parent, std::int64_t now, std::strin
 /// The node is persistent, so any session can delete it. Also while the client is being closed,
 /// which often follows the end of an object at once.
 task<> erase_node(port& p, std::string path) {
+    retry attempts(p);
     for (;;) {
         request erase(p, op_code::erase, path);
         erase.owed = true;
         error_code ec = co_await erase;
-        if (!retry(p).again(ec))
+        if (!co_await again_until_done(p, attempts, ec))
             co_return;
     }
 }
@@ -127,7 +128,7 @@ task<exactly_once_outcome> exactly_once::apply(std::vector<transaction::step> st
         request multi(port_, op_code::multi, std::string(), generation);
         multi.steps = steps;
         multi.owed = !who;
-        multi.only_for(attempts.doubtful() ? nullptr : who);
+        multi.only_for(who);
         error_code ec = co_await multi;
         if (!ec) {
             applied(outcome, std::move(multi.results));
@@ -158,9 +159,9 @@ task<exactly_once_outcome> exactly_once::apply(std::vector<transaction::step> st
         if (doubtful && ec == errc::closed) {
             ec = zk_errc::connection_loss;
         } else if (doubtful && !settled) {
-            // An attempt of another session may still be in flight; without the node it fails. If
-            // the last attempt was answered, the node existed at the known version, so if it does
-            // not any more, this client deleted it.
+            // An earlier attempt may still be in flight; without the node it fails. If the last
+            // attempt was answered, the node existed at the known version, so if it does not any
+            // more, this client deleted it.
             error_code erase_ec = co_await withdraw();
             if (erase_ec == zk_errc::bad_version)
                 co_return outcome;

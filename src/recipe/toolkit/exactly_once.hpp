@@ -39,7 +39,8 @@ public:
     exactly_once& operator=(const exactly_once&) = delete;
 
     /// Only one transaction at a time.
-    /// @param who  must wait for it when it is sent; otherwise the error is `operation_aborted`
+    /// @param who  must wait for it when it is sent, also when it is sent again; otherwise it is
+    ///             withdrawn, and the error is `operation_aborted` unless it was applied
     task<exactly_once_outcome> commit(std::vector<transaction::step> steps, const interest& who) {
         return apply(std::move(steps), &who, 0);
     }
