@@ -164,7 +164,8 @@ public:
      * @completes `void(error_code)`; not an error if the claim had already ended.
      *
      * @errors `errc::busy`: an `acknowledge` or `release` is pending. `errc::ownership_lost`:
-     * nothing is claimed. `errc::closed`.
+     * nothing is claimed. `zk_errc::no_auth`: the claim may not be deleted, and is still held.
+     * `errc::closed`.
      *
      * @cancellation All types: completes at once; the item is released anyway.
      */
