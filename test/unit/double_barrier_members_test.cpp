@@ -339,6 +339,14 @@ TEST_CASE("double barrier members: a node whose create got no response is looked
         c.members.give_up(*a);
     CHECK(c.begins_pass() == "sync get list ");
     const response_fields get = c.record("", 1);
+    auto may_come_later = [&] {
+        const auto late = c.members.take_late();
+        REQUIRE(late.size() == 1);
+        CHECK(late.front().prefix == prefix);
+        CHECK(late.front().session == 1);
+        CHECK(a->node == member_node::none);
+        CHECK(a->phase == (given_up ? barrier_phase::outside : barrier_phase::entering));
+    };
     SECTION("it exists") {
         const response_fields list = c.listing({other(0), with_sequence(prefix, 1)});
         const auto round = c.members.read(&get, &list);
@@ -350,22 +358,12 @@ TEST_CASE("double barrier members: a node whose create got no response is looked
     SECTION("it may come later") {
         const response_fields list = c.listing({other(0)});
         CHECK_FALSE(c.members.read(&get, &list));
-        const auto late = c.members.take_late();
-        REQUIRE(late.size() == 1);
-        CHECK(late.front().prefix == prefix);
-        CHECK(late.front().session == 1);
-        CHECK(a->node == member_node::none);
-        CHECK(a->phase == (given_up ? barrier_phase::outside : barrier_phase::entering));
+        may_come_later();
         CHECK(c.members.due());
     }
     SECTION("the parent is missing: it may come later, when there is one again") {
         c.members.parent_missing();
-        const auto late = c.members.take_late();
-        REQUIRE(late.size() == 1);
-        CHECK(late.front().prefix == prefix);
-        CHECK(late.front().session == 1);
-        CHECK(a->node == member_node::none);
-        CHECK(a->phase == (given_up ? barrier_phase::outside : barrier_phase::entering));
+        may_come_later();
     }
     SECTION("the listing is refused") {
         c.members.failed(zk_errc::no_auth);
