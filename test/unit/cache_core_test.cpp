@@ -508,6 +508,29 @@ TEST_CASE("cache: what is too large is not asked for on each connection again") 
         f.serve();
         f.check_equal();
     }
+    SECTION("data that became too large, and small in an outage") {
+        f.start();
+        f.serve();
+        f.nodes[nth(3)] = "large";
+        f.reconnect();
+        f.serve("get " + nth(3));
+        f.refuse(errc::too_large);
+        for (int connections = 0; connections < 2; ++connections) {
+            f.reconnect();
+            never("get " + nth(3));
+            CHECK(f.state().nodes->at(nth(3)).data.empty());
+        }
+        f.nodes[nth(3)] = "large again";
+        f.reconnect();
+        f.serve("get " + nth(3));
+        f.refuse(errc::too_large);
+        f.reconnect();
+        never("get " + nth(3));
+        f.nodes[nth(3)] = "small";
+        f.reconnect();
+        f.serve();
+        f.check_equal();
+    }
     SECTION("the children of another node") {
         f.nodes[nth(3) + "/below"] = "old";
         f.start();

@@ -55,8 +55,8 @@ namespace corozk::detail {
 ///      (`round_.doomed`). What was added since such work began is not affected
 ///      (`entry::since`), and a round does not end before it is done.
 ///   9. A response that is too large costs the connection. So what had one is as what may not be read,
-///      and only looked at (`exists`) after a connect: it is read again after an event, and the root
-///      for a `next`.
+///      and only looked at (`exists`) after a connect: it is read again after an event or if its data
+///      was written meanwhile, and the root for a `next`.
 class cache_core final : public recipe_core, public std::enable_shared_from_this<cache_core> {
 public:
     /// `depth`: the levels below the root to copy. `names`: keys are relative to the root.
