@@ -46,11 +46,20 @@ result& result::set(std::string_view key, std::size_t value) {
     return *this;
 }
 
-result& result::add(std::string_view key, double value) {
+double result::figure::value() const {
+    switch (told) {
+        case of_repetitions::most: return *std::max_element(values.begin(), values.end());
+        case of_repetitions::least: return *std::min_element(values.begin(), values.end());
+        case of_repetitions::median: break;
+    }
+    return bench::median(values);
+}
+
+result& result::add(std::string_view key, double value, of_repetitions told) {
     auto at = std::find_if(
         figures_.begin(), figures_.end(), [key](const figure& f) { return f.key == key; });
     if (at == figures_.end())
-        at = figures_.insert(at, {std::string(key), {}});
+        at = figures_.insert(at, {std::string(key), told, {}});
     at->values.push_back(value);
     return *this;
 }
@@ -105,7 +114,7 @@ json::object result::to_json() const {
         if (!std::all_of(
                 f.values.begin(), f.values.end(), [](double v) { return std::isfinite(v); }))
             continue;
-        slot(row, f.key) = rounded(bench::median(f.values));
+        slot(row, f.key) = rounded(f.value());
         if (f.values.size() < 2)
             continue;
         json::object ends;

@@ -14,6 +14,13 @@
 
 namespace corozk::bench {
 
+/// What a row says of a figure that it has of several repetitions.
+enum class of_repetitions {
+    median,
+    most,  ///< of what must not happen: once is enough
+    least,
+};
+
 /// One row: what was measured, and a figure per repetition for each of its keys. A dot in a key
 /// makes an object: "handover_us.p50".
 class result {
@@ -25,7 +32,7 @@ public:
     result& set(std::string_view key, std::size_t value);
 
     /// One more repetition of a figure.
-    result& add(std::string_view key, double value);
+    result& add(std::string_view key, double value, of_repetitions told = of_repetitions::median);
 
     /// More of what `distribution_us` shows, over all repetitions: see histogram.hpp.
     result& add(const latencies& more);
@@ -43,14 +50,17 @@ public:
     double number(std::string_view key) const;
     std::string_view text(std::string_view key) const;
 
-    /// All of it: medians, and where there are several repetitions their spread. Without figures that are
-    /// infinite or no numbers.
+    /// All of it: what is told of the repetitions, and where there are several of them their spread. Without
+    /// figures that are infinite or no numbers.
     boost::json::object to_json() const;
 
 private:
     struct figure {
         std::string key;
+        of_repetitions told;
         std::vector<double> values;
+
+        double value() const;
     };
 
     const figure* find(std::string_view key) const;

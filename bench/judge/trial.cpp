@@ -442,15 +442,17 @@ void trial::add_figures(result& r) const {
     const latencies& takeovers = referee_.takeovers();
     if (!takeovers.empty())
         r.add("takeover_us.p50", takeovers.p50()).add("takeover_us.max", takeovers.max());
-    r.add("most_holders", static_cast<double>(referee_.most_holders()));
-    r.add("overtakings", static_cast<double>(referee_.overtakings()));
-    r.add("losses", static_cast<double>(referee_.losses()));
+    auto most = [&r](std::string_view key, std::size_t number) {
+        r.add(key, static_cast<double>(number), of_repetitions::most);
+    };
+    most("most_holders", referee_.most_holders());
+    most("overtakings", referee_.overtakings());
+    most("losses", referee_.losses());
     r.add("kills_made", static_cast<double>(kills_));
     r.add("comparable", static_cast<double>(referee_.comparable()));
     for (fault_kind kind :
          {fault_kind::exclusion, fault_kind::order, fault_kind::stall, fault_kind::death})
-        r.add(fmt::format("faults.{}", to_string(kind)),
-              static_cast<double>(referee_.faults(kind)));
+        most(fmt::format("faults.{}", to_string(kind)), referee_.faults(kind));
 }
 
 /// Lets them end by themselves, for a while: the server need not wait for their sessions' ends then.

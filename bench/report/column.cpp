@@ -83,6 +83,19 @@ std::string cell(const object& row, const column& c) {
     return text.ends_with(" us") ? text.substr(0, text.size() - 2) + "\u00b5s" : text;
 }
 
+/// The first columns say what was tried: one of them, or all words at the beginning.
+std::size_t tried_columns(const std::vector<const column*>& used) {
+    auto figure =
+        std::find_if(used.begin(), used.end(), [](const column* c) { return c->text != nullptr; });
+    auto words = static_cast<std::size_t>(figure - used.begin());
+    return std::min(used.size(), std::max<std::size_t>(words, 1));
+}
+
+std::string tried_text(const object& row, const column& c) {
+    return c.text == nullptr ? fmt::format(", {} {}", c.title, cell(row, c))
+                             : fmt::format(", {} {}", cell(row, c), c.title);
+}
+
 std::string begin_table() {
     return "<div class=wide><table><tr><th></th>";
 }
@@ -134,14 +147,12 @@ std::string table_of(const std::vector<const object*>& rows,
         std::string title = row_title(*row, labels);
         text += fmt::format("<tr><td>{}</td>", escaped(title));
         auto [reason, why] = why_without_figures(*row);
+        std::size_t shown = reason.empty() ? used.size() : tried_columns(used);
         if (!reason.empty()) {
-            std::string tried =
-                used.empty() ? "" : fmt::format(", {} {}", cell(*row, *used[0]), used[0]->title);
-            reasons +=
-                fmt::format("<li>{}</li>\n", escaped(title + tried + ": " + reason + ": " + why));
+            for (std::size_t i = 0; i < shown; ++i)
+                title += tried_text(*row, *used[i]);
+            reasons += fmt::format("<li>{}</li>\n", escaped(title + ": " + reason + ": " + why));
         }
-        // The first columns say what was tried.
-        std::size_t shown = reason.empty() ? used.size() : std::min<std::size_t>(used.size(), 1);
         for (std::size_t i = 0; i < shown; ++i)
             text += fmt::format(
                 "<td{}>{}</td>",

@@ -14,6 +14,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -64,7 +65,7 @@ boost::asio::awaitable<std::string> run_owner(job& j,
                count_text(row.most("faults")),
                notice_text(row),
                count_text(row.most("overlaps")),
-               count_text(row.most("added")),
+               count_text(row.least("added")),
                count_text(row.most("refused")),
                count_text(row.most("unknown")),
                count_text(row.most("lost"))});
@@ -72,11 +73,14 @@ boost::asio::awaitable<std::string> run_owner(job& j,
             can_lose = true;
             lost_without_guard += row.most("lost");
         }
-        for (const auto& problem : problems_of(row, p, f, j.wanted.stops)) {
+        auto problems = problems_of(row, p, f, j.wanted.stops);
+        for (const auto& problem : problems) {
             remarks += fmt::format(
                 "WRONG: {}: {}, {}, {}\n", problem, owner.title, f.name, p.guard_title());
             j.exit_code = 1;
         }
+        if (!problems.empty())
+            row.set("failure", fmt::format("{}", fmt::join(problems, "; ")));
         j.results.push_back(std::move(row));
     }
     if (can_lose && lost_without_guard == 0) {

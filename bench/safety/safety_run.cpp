@@ -303,22 +303,25 @@ private:
                 least_ns = std::min(least_ns, granted_ns - w.told_ns);
         }
         if (least_ns != never)
-            r.add("notice_ms", static_cast<double>(least_ns) / 1e6);
+            r.add("notice_ms", static_cast<double>(least_ns) / 1e6, of_repetitions::least);
     }
 
     void add_figures(result& r, const std::set<std::string>& final_set) const {
-        r.add("faults", static_cast<double>(faults_));
+        auto most = [&r](std::string_view key, std::size_t number) {
+            r.add(key, static_cast<double>(number), of_repetitions::most);
+        };
+        most("faults", faults_);
         if (fault_.kind == "clock") {
-            r.add("wall_jumps", static_cast<double>(wall_jumps_));
-            r.add("monotonic_jumps", static_cast<double>(monotonic_jumps_));
+            most("wall_jumps", wall_jumps_);
+            most("monotonic_jumps", monotonic_jumps_);
         }
         add_notice(r);
-        r.add("overlaps", static_cast<double>(overlaps(updates_)));
-        r.add("added", static_cast<double>(count(update_outcome::added)));
-        r.add("refused", static_cast<double>(count(update_outcome::refused)));
-        r.add("unknown", static_cast<double>(count(update_outcome::unknown)));
-        r.add("lost", static_cast<double>(lost_updates(updates_, final_set).size()));
-        r.add("ghosts", static_cast<double>(ghosts(updates_, final_set).size()));
+        most("overlaps", overlaps(updates_));
+        r.add("added", static_cast<double>(count(update_outcome::added)), of_repetitions::least);
+        most("refused", count(update_outcome::refused));
+        most("unknown", count(update_outcome::unknown));
+        most("lost", lost_updates(updates_, final_set).size());
+        most("ghosts", ghosts(updates_, final_set).size());
     }
 
     job& job_;

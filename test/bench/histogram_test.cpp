@@ -39,6 +39,16 @@ TEST_CASE("a row leaves out what JSON knows no number for") {
     CHECK_FALSE(json.at("spread").as_object().contains("far"));
 }
 
+TEST_CASE("a row tells of what must not happen although it happened once only") {
+    result row;
+    for (double lost : {0, 0, 1})
+        row.add("lost", lost, of_repetitions::most).add("added", 9 - lost, of_repetitions::least);
+    auto json = row.to_json();
+    CHECK(json.at("lost").to_number<double>() == 1);
+    CHECK(json.at("added").to_number<double>() == 8);
+    CHECK(row.median("lost") == 0);
+}
+
 TEST_CASE("a histogram knows each share of the values to three digits") {
     std::mt19937 random(7);
     std::lognormal_distribution<> values(6, 2);

@@ -269,6 +269,22 @@ TEST_CASE("report: a row of safety says which fault it is about, and when it was
     CHECK(contains(section, "Partition: "));
 }
 
+TEST_CASE("report: a row of safety that is wrong says which one it is, and why") {
+    reported r;
+    object row{{"workload", "safety"},
+               {"implementation", "etcd"},
+               {"fault", "pause"},
+               {"store", "key"},
+               {"guard", "transaction"},
+               {"lost", 1},
+               {"failure", "1 updates lost"}};
+    std::string section = r.section_of(array{row}, "What a guard is for");
+    CHECK(contains(section, "<td>pause</td><td>key</td><td>transaction</td><td class=fails"));
+    CHECK(contains(section,
+                   "<li>etcd, fault pause, data in a key, guard transaction: fails: 1 updates "
+                   "lost</li>"));
+}
+
 TEST_CASE("report: an ensemble's neighbours are beside those of all servers") {
     reported r;
     object row{{"workload", "herd"},
