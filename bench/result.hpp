@@ -38,6 +38,7 @@ public:
     result& add(const latencies& more);
 
     bool has(std::string_view key) const { return find(key) != nullptr; }
+    bool has_figures() const { return !figures_.empty(); }
 
     /// The median over the repetitions; 0 when there are none.
     double median(std::string_view key) const;

@@ -13,7 +13,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
+#include <exception>
+#include <utility>
 #include <vector>
 
 namespace corozk::bench {
@@ -47,20 +48,22 @@ public:
         if (!failure_.empty())
             co_return;
         try {
+            begin("uncontended", cycles_);
             co_await measure_cycles(job_, wish(long_timeout), job_.wanted.operations, cycles_);
             for (result& r : handovers_) {
                 auto waiters = static_cast<std::size_t>(r.number("waiters"));
-                doing_ = count_text(waiters) + " waiters";
+                begin(count_text(waiters) + " waiters", r);
                 co_await measure_handovers(
                     job_, wish(long_timeout), waiters, job_.wanted.operations / 3, r);
             }
-            doing_ = "killed holder";
+            begin("killed holder", losses_);
             auto timeout = job_.wanted.session_timeout;
             co_await measure_losses(job_, wish(timeout), job_.wanted.kills, losses_);
-            doing_ = "lost server";
+            begin("lost server", outages_);
             co_await lose_servers();
         } catch (const std::exception& problem) {
             failure_ = fmt::format("{}: {}", doing_, problem.what());
+            measured_->set("failure", failure_);
             if (system_.kind->name == "corozk")
                 job_.exit_code = 1;  // what fails of the others is in their rows
         }
@@ -89,7 +92,9 @@ public:
         if (!system_.kind->elects && has_outages(job_))
             handovers_.back().set("not_run", "none of its servers leads");
         for (result& r : handovers_) {
-            r.set("failure", failure_);
+            // What comes after a failure is not measured any more, but was perhaps before.
+            if (!r.has_figures() && r.text("not_run").empty())
+                r.set("failure", failure_);
             all.push_back(std::move(r));
         }
     }
@@ -100,6 +105,11 @@ public:
     }
 
 private:
+    void begin(std::string what, result& row) {
+        doing_ = std::move(what);
+        measured_ = &row;
+    }
+
     asio::awaitable<void> lose_servers() {
         // Of Redlock's servers none leads.
         bool led = has_outages(job_) && system_.kind->elects;
@@ -107,11 +117,28 @@ private:
             job_.on.shown().update(
                 std::string(system_.kind->name) + ": killing servers", i, job_.wanted.kills);
             std::size_t leader = co_await servers_.leader(system_);
-            auto kill = [this, leader] { servers_.kill(system_, leader); };
-            double seconds = co_await measure_outage(wish(long_timeout), kill);
-            servers_.restart(system_, leader);
-            outages_.add("outage_s", seconds);
+            co_await lose_server(leader);
         }
+    }
+
+    /// Whatever comes of it, the others are measured with all servers.
+    asio::awaitable<void> lose_server(std::size_t leader) {
+        bool killed = false;
+        auto kill = [&] {
+            killed = true;
+            servers_.kill(system_, leader);
+        };
+        std::exception_ptr problem;
+        try {
+            double seconds = co_await measure_outage(wish(long_timeout), kill);
+            outages_.add("outage_s", seconds);
+        } catch (...) {
+            problem = std::current_exception();
+        }
+        if (killed)
+            servers_.restart(system_, leader);
+        if (problem)
+            std::rethrow_exception(problem);
     }
 
     static std::string spread(const result& r, std::string_view key) {
@@ -160,7 +187,8 @@ private:
     std::vector<result> handovers_;
     result losses_;
     result outages_;
-    std::string doing_ = "uncontended";
+    std::string doing_;
+    result* measured_ = nullptr;
     std::string failure_;
 };
 
