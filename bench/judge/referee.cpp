@@ -250,6 +250,13 @@ std::size_t referee::waiting() const {
         }));
 }
 
+clock::time_point referee::moved() const {
+    clock::time_point last{};
+    for (const contender_state& c : contenders_)
+        last = std::max(last, c.since);
+    return last;
+}
+
 std::optional<clock::time_point> referee::idle_since() const {
     if (holders_ >= rules_.limit && !rules_.holds_itself)
         return std::nullopt;

@@ -63,6 +63,9 @@ public:
     /// How often it has had it, and has not any more.
     std::size_t turns(std::size_t who) const { return contenders_[who].turns; }
 
+    /// When somebody did or said something for the last time.
+    clock::time_point moved() const;
+
     std::size_t holders() const { return holders_; }
     std::size_t waiting() const;
     /// Since when somebody could have it and nobody takes it; nothing if all is well.

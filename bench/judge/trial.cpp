@@ -343,7 +343,13 @@ bool trial::over() const {
     if (stalled_)
         return true;
     std::size_t passed_on = referee_.grants() - grants_before_;
-    return passed_on >= setup_.waiters || (referee_.waiting() == 0 && referee_.holders() == 0);
+    if (passed_on >= setup_.waiters)
+        return true;
+    if (referee_.waiting() > 0)
+        return false;
+    // Who decides itself may never let go of it, and may ask again.
+    return referee_.holders() == 0 ||
+           (job_.wanted.holds_itself && clock::now() - referee_.moved() >= job_.wanted.stall);
 }
 
 boost::asio::awaitable<void> trial::pass_on() {

@@ -313,6 +313,18 @@ TEST_CASE("judge: a holder that decides itself and never releases it is a stall"
     CHECK(j.says("stall: no process has taken it for "));
 }
 
+TEST_CASE("judge: a holder that decides itself and never releases it ends, also if nobody waits") {
+    judged j;
+    int code = j.run(
+        "echo waiting; [ $COROZK_BENCH_NUMBER = 1 ] && { echo holding; read -r end; }; exit 1",
+        {"--waiters", "1", "--hold", "own", "--stall", "1"});
+    INFO(j.out());
+    REQUIRE(code == 1);
+    CHECK(j.verdict() == "WRONG");
+    CHECK(j.faults("death") == 1);
+    CHECK(j.faults("stall") == 0);
+}
+
 TEST_CASE("judge: who decides how long to hold it is not accused of what two pipes mix up") {
     judged j;
     std::string itself =
