@@ -4,6 +4,7 @@
 #include "systems/lease_keeper.hpp"
 #include "systems/lock_client.hpp"
 
+#include <boost/asio/error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -85,6 +86,9 @@ private:
     template <class Request>
     asio::awaitable<std::int64_t> insist(Request request) {
         for (int attempt = 1;; ++attempt) {
+            // Whatever it awaited as it was closed: a request would connect again.
+            if (closed_)
+                throw boost::system::system_error(asio::error::operation_aborted);
             std::exception_ptr problem;
             try {
                 co_return co_await request();
