@@ -142,6 +142,16 @@ comparison_sizes sizes_for(const settings& s) {
     return sizes;
 }
 
+/// One repetition, for its times only.
+boost::asio::awaitable<operation_times> time_once(job& j,
+                                                  client& observer,
+                                                  comparison& few,
+                                                  std::deque<contender>& peers) {
+    comparison_run run(j, observer, few, peers, 1);
+    co_await run.run();
+    co_return times_of(run.parts(), run.entries());
+}
+
 bool is_wanted(const comparison& c, const std::string& only) {
     auto parts = c.parts();
     return std::any_of(parts.begin(), parts.end(), [&](const comparison_part& p) {

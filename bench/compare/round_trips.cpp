@@ -12,20 +12,13 @@ operation_times times_of(const std::vector<comparison_part>& parts,
         if (!e.failure.empty())
             continue;
         for (std::size_t i = 0; i < parts.size(); ++i) {
-            double value = e.rows[i].last(parts[i].key);
-            times[e.implementation].push_back(parts[i].is_rate ? 1e6 / value : value);
+            std::optional<double> time;
+            if (double value = e.rows[i].last(parts[i].key); e.rows[i].has(parts[i].key))
+                time = parts[i].is_rate ? 1e6 / value : value;
+            times[e.implementation].push_back(time);
         }
     }
     return times;
-}
-
-boost::asio::awaitable<operation_times> time_once(job& j,
-                                                  client& observer,
-                                                  comparison& few,
-                                                  std::deque<contender>& peers) {
-    comparison_run run(j, observer, few, peers, 1);
-    co_await run.run();
-    co_return times_of(run.parts(), run.entries());
 }
 
 void add_round_trips(std::vector<compared>& entries,
@@ -37,8 +30,12 @@ void add_round_trips(std::vector<compared>& entries,
         auto there = far.find(e.implementation);
         if (!e.failure.empty() || here == near.end() || there == far.end())
             continue;
-        for (std::size_t i = 0; i < e.rows.size(); ++i)
-            e.rows[i].add("round_trips", std::max(0.0, there->second[i] - here->second[i]) / added);
+        for (std::size_t i = 0; i < e.rows.size(); ++i) {
+            auto less = here->second[i];
+            auto more = there->second[i];
+            if (less && more)
+                e.rows[i].add("round_trips", std::max(0.0, *more - *less) / added);
+        }
     }
 }
 

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "command.hpp"
 #include "compare/comparison.hpp"
 #include "compare/comparison_run.hpp"
-#include "compare/contender.hpp"
-#include <corozk/client.hpp>
-
-#include <boost/asio/awaitable.hpp>
 
 #include <chrono>
-#include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,17 +18,12 @@ inline constexpr std::chrono::milliseconds distance{5};
 /// How many operations are enough to see the difference.
 inline constexpr std::size_t few_operations = 50;
 
-/// Microseconds for an operation, by implementation; one for each part. Without those that failed.
-using operation_times = std::map<std::string, std::vector<double>>;
+/// Microseconds for an operation, by implementation; one for each part, nothing where no time was taken.
+/// Without those that failed.
+using operation_times = std::map<std::string, std::vector<std::optional<double>>>;
 
 operation_times times_of(const std::vector<comparison_part>& parts,
                          const std::vector<compared>& entries);
-
-/// One repetition, for its times only.
-boost::asio::awaitable<operation_times> time_once(job& j,
-                                                  client& observer,
-                                                  comparison& few,
-                                                  std::deque<contender>& peers);
 
 /// How often an operation waits for the server: what it takes longer at a distance, divided by the
 /// distance. Operations that share a round trip have a part of it each.
