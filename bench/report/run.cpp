@@ -21,6 +21,7 @@ boost::asio::awaitable<void> run_part(job& j, std::string_view name) {
     job inner(s, j.on);
     co_await part.run(inner);
     j.output += inner.output + "\n";
+    j.exit_code = std::max(j.exit_code, inner.exit_code);
     for (const auto& [key, value] : inner.facts)
         j.facts[key] = value;
     for (result& row : inner.results) {
