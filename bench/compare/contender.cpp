@@ -24,11 +24,6 @@ bool contender::takes_part(const comparison& c) const {
     return c.has(kind_.name) && !failed_.contains(c.family());
 }
 
-void contender::stop() {
-    process_.reset();
-    failed_.clear();
-}
-
 boost::asio::awaitable<void> contender::start(job& j) {
     std::vector<std::string> arguments{j.on.hosts(),
                                        std::to_string(j.wanted.session_timeout.count())};
@@ -71,7 +66,6 @@ boost::asio::awaitable<std::string> contender::run(job& j,
         std::string notes = process_ ? process_->take_notes() : std::string();
         if (!notes.empty())
             failure += "; " + notes;
-        failed_.insert(c.family());
         process_.reset();
     }
     co_return failure;

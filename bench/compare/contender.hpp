@@ -32,8 +32,11 @@ public:
 
     bool takes_part(const comparison& c) const;
 
-    /// Ends its process, and forgets what it failed at.
-    void stop();
+    /// It has no part in comparisons of this family any more.
+    void give_up(const comparison& c) { failed_.insert(c.family()); }
+
+    /// Ends its process.
+    void stop() { process_.reset(); }
 
     /// One repetition. @return what went wrong; empty if nothing did
     boost::asio::awaitable<std::string> run(job& j,
