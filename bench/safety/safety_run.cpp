@@ -23,8 +23,8 @@ namespace corozk::bench {
 
 namespace {
 
-/// Nothing is said for so long: something is wrong.
-constexpr auto patience = std::chrono::seconds(120);
+/// See `patience`.
+constexpr auto least_patience = std::chrono::milliseconds(120'000);
 
 /// See run_safety_once.
 class safety_run {
@@ -165,6 +165,13 @@ private:
         return words;
     }
 
+    /// Nothing is said for so long: something is wrong. Those who are stopped may hold it one after the
+    /// other, each until its session is over.
+    std::chrono::milliseconds patience() const {
+        return least_patience +
+               2 * static_cast<int>(job_.wanted.stops) * job_.wanted.session_timeout;
+    }
+
     template <class Condition>
     boost::asio::awaitable<void> until(Condition holds) {
         auto moved = clock::now();
@@ -174,7 +181,7 @@ private:
             if (updates_.size() != seen)
                 moved = clock::now();
             seen = updates_.size();
-            if (clock::now() - moved > patience)
+            if (clock::now() - moved > patience())
                 throw std::runtime_error("no further progress");
             job_.on.shown().update(
                 "updating under a lock", updates_.size(), workers_.size() * job_.wanted.operations);
