@@ -105,4 +105,8 @@ std::string ratio_text(double ratio) {
     return figure_text(ratio) + " x";
 }
 
+std::string notice_text(double milliseconds) {
+    return count_text(std::abs(milliseconds)) + (milliseconds < 0 ? " ms after" : " ms before");
+}
+
 }  // namespace corozk::bench

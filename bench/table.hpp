@@ -47,4 +47,7 @@ std::string figure_text(double value);
 /// 1.05 x
 std::string ratio_text(double ratio);
 
+/// Of a notice that came so long before something else, or after it: 12 ms before
+std::string notice_text(double milliseconds);
+
 }  // namespace corozk::bench

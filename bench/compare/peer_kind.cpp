@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compare/peer_kind.hpp"
 
+#include "text_file.hpp"
 #include <corozk/testing/process_guard.hpp>
 #include <corozk/testing/temporary_directory.hpp>
 
@@ -9,8 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <unistd.h>
 
@@ -52,11 +51,6 @@ bool is_java(const peer_kind& peer) {
     return !peer.jars.empty();
 }
 
-std::string content(const fs::path& file) {
-    std::ifstream stream(file);
-    return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 /// Runs it to its end. @return its exit code, or -1
 int run(std::vector<std::string> words, const fs::path& output) {
     testing::process_options options;
@@ -92,8 +86,8 @@ void compile(const peer_kind& peer, const std::string& class_path, const fs::pat
         words.push_back(source);
     if (run(words, notes.path() / "log") != 0) {
         fs::remove_all(work);
-        throw std::runtime_error(
-            fmt::format("cannot compile {}.java:\n{}", peer.source, content(notes.path() / "log")));
+        throw std::runtime_error(fmt::format(
+            "cannot compile {}.java:\n{}", peer.source, read_text(notes.path() / "log")));
     }
     std::error_code none;
     fs::remove_all(classes, none);

@@ -43,16 +43,13 @@ std::string last_line(const std::filesystem::path& file) {
     return last;
 }
 
-/// How it has ended; nothing while it runs. Until it is reaped, nobody else gets its number.
+/// How it has ended; without a pid while it runs. Nothing if it is no child: until it is reaped, nobody
+/// else gets its number.
 std::optional<siginfo_t> end_of(pid_t pid) {
     siginfo_t info{};
-    bool known = ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
-    return known && info.si_pid == pid ? std::optional(info) : std::nullopt;
-}
-
-bool is_child(pid_t pid) {
-    siginfo_t ignored{};
-    return ::waitid(P_PID, static_cast<id_t>(pid), &ignored, WEXITED | WNOHANG | WNOWAIT) == 0;
+    bool is_child =
+        ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+    return is_child ? std::optional(info) : std::nullopt;
 }
 
 }  // namespace
@@ -144,7 +141,7 @@ void judged_process::send(std::string_view line) {
 
 void judged_process::kill() {
     // Also if it has ended: what it has started may run on.
-    if (process_ && is_child(process_->pid()))
+    if (process_ && end_of(process_->pid()))
         ::kill(-process_->pid(), SIGKILL);
 }
 
@@ -155,7 +152,7 @@ bool judged_process::has_exited() const {
 
 std::optional<std::string> judged_process::end() {
     auto its_end = end_of(pid());
-    if (!its_end)
+    if (!its_end || its_end->si_pid == 0)
         return std::nullopt;
     read();
     bool exited = its_end->si_code == CLD_EXITED;

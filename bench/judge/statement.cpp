@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/statement.hpp"
 
+#include "operation/path.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -14,20 +16,13 @@ namespace {
 constexpr std::array<std::string_view, 6> names{
     "waiting", "queued", "holding", "releasing", "released", "lost"};
 
-/// Fit for a message, whatever it is.
-std::string printable(std::string_view line) {
-    constexpr std::size_t most = 60;
-    std::string text;
-    for (char c : line.substr(0, most))
-        text += c >= ' ' && c <= '~' ? c : '?';
-    return line.size() > most ? text + "..." : text;
-}
-
 [[noreturn]] void fail(std::string_view line) {
+    constexpr std::size_t most = 60;
     throw protocol_error(fmt::format(
-        "said '{}', which is not waiting, queued, holding [TOKEN], releasing, released or lost; "
+        "said '{}{}', which is not waiting, queued, holding [TOKEN], releasing, released or lost; "
         "what else it has to say belongs on standard error",
-        printable(line)));
+        corozk::detail::printable(line.substr(0, most)),
+        line.size() > most ? "..." : ""));
 }
 
 }  // namespace

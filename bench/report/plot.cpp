@@ -3,8 +3,8 @@
 
 #include "arguments.hpp"
 #include "report/html.hpp"
-#include "report/text_file.hpp"
 #include "table.hpp"
+#include "text_file.hpp"
 #include <corozk/testing/process_guard.hpp>
 
 #include <fmt/format.h>
@@ -13,8 +13,6 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -299,11 +297,6 @@ std::string script_for(const plot& p, const fs::path& picture) {
     return text + "plot" + drawn + "\n";
 }
 
-std::string content(const fs::path& file) {
-    std::ifstream stream(file);
-    return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 void replace_all(std::string& text, std::string_view what, std::string_view by) {
     for (std::size_t at = 0; (at = text.find(what, at)) != text.npos; at += by.size())
         text.replace(at, what.size(), by);
@@ -346,9 +339,9 @@ std::string draw(const plot& p, const fs::path& folder) {
     options.output = log;
     testing::process_guard process(options);
     if (!process.wait(limit) || process.exit_status().value_or(1) != 0)
-        throw std::runtime_error(fmt::format("gnuplot failed: {}", content(log)));
+        throw std::runtime_error(fmt::format("gnuplot failed: {}", read_text(log)));
     fs::remove(log);
-    std::string svg = adapted(content(picture), p);
+    std::string svg = adapted(read_text(picture), p);
     write_text(picture, svg);
     return svg;
 }

@@ -7,7 +7,7 @@
 #include "report/plot.hpp"
 #include "report/plots.hpp"
 #include "report/row.hpp"
-#include "report/text_file.hpp"
+#include "text_file.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <boost/json/stream_parser.hpp>
@@ -40,11 +40,6 @@ bool make_folder(const fs::path& folder) {
     return made;
 }
 
-std::string text_in(const fs::path& file) {
-    std::ifstream stream(file);
-    return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 /// What a report replaces: what was drawn before need not be drawn this time.
 std::vector<fs::path> drawn_before(const fs::path& folder) {
     std::vector<fs::path> found;
@@ -59,7 +54,7 @@ std::vector<fs::path> drawn_before(const fs::path& folder) {
 /// Throws unless all that a report would replace there is of an earlier report.
 void require_own(const fs::path& folder) {
     const fs::path page = folder / "index.html";
-    const bool own = fs::is_regular_file(page) && is_page(text_in(page));
+    const bool own = fs::is_regular_file(page) && is_page(read_text(page));
     if (own || (!fs::exists(page) && drawn_before(folder).empty()))
         return;
     throw usage_error(fmt::format(

@@ -17,7 +17,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -39,13 +38,6 @@ boost::asio::awaitable<result> repeat_safety(job& j,
     co_return row;
 }
 
-std::string notice_text(const result& row) {
-    if (!row.has("notice_ms"))
-        return "-";
-    double ms = row.least("notice_ms");
-    return count_text(std::abs(ms)) + (ms < 0 ? " ms after" : " ms before");
-}
-
 /// All protections of one, under one fault. @return what is to be said of it
 boost::asio::awaitable<std::string> run_owner(job& j,
                                               const lock_owner& owner,
@@ -63,7 +55,7 @@ boost::asio::awaitable<std::string> run_owner(job& j,
                p.store_title(),
                p.guard_title(),
                count_text(row.most("faults")),
-               notice_text(row),
+               row.has("notice_ms") ? notice_text(row.least("notice_ms")) : "-",
                count_text(row.most("overlaps")),
                count_text(row.least("added")),
                count_text(row.most("refused")),

@@ -17,7 +17,6 @@ namespace corozk::bench {
 class etcd_servers {
 public:
     static constexpr const char* program = "etcd";
-    static constexpr const char* package = "etcd-server";
 
     /// Returns when all of them serve.
     etcd_servers(std::size_t count, testing::storage where);

@@ -34,7 +34,6 @@ public:
     boost::asio::awaitable<void> invite();
 
     lock_client& operator[](std::size_t index) { return *clients_.at(index); }
-    std::size_t size() const noexcept { return clients_.size(); }
 
     /// In the background. What it throws is thrown by the next `until`.
     void begin(boost::asio::awaitable<void> work);

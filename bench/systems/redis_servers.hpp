@@ -17,7 +17,6 @@ namespace corozk::bench {
 class redis_servers {
 public:
     static constexpr const char* program = "redis-server";
-    static constexpr const char* package = "redis-server";
 
     /// @param fsync whether each change waits for the disk
     redis_servers(std::size_t count, testing::storage where, bool fsync);

@@ -2,6 +2,7 @@
 #include "systems/service.hpp"
 
 #include "interruption.hpp"
+#include "text_file.hpp"
 #include <corozk/testing/temporary_directory.hpp>
 
 #include <fmt/format.h>
@@ -9,8 +10,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <thread>
 #include <unistd.h>
 
@@ -22,11 +21,6 @@ constexpr auto service_start_limit = std::chrono::seconds(30);
 constexpr auto poll_interval = std::chrono::milliseconds(10);
 constexpr auto version_limit = std::chrono::seconds(10);
 constexpr std::size_t tail = 2'000;
-
-std::string log_text(const std::filesystem::path& file) {
-    std::ifstream stream(file);
-    return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 testing::process_options process_for(std::vector<std::string> command,
                                      const std::filesystem::path& folder) {
@@ -47,7 +41,7 @@ service::service(std::vector<std::string> command, std::filesystem::path folder)
       process_(process_for(std::move(command), folder)) {}
 
 std::string service::log() const {
-    return log_text(log_path_);
+    return read_text(log_path_);
 }
 
 void service::wait_until_says(std::string_view text) {
@@ -88,7 +82,7 @@ std::string version_after(const std::string& program, std::string_view word) {
     testing::temporary_directory folder;
     testing::process_guard process(process_for({program, "--version"}, folder.path()));
     process.wait(version_limit);
-    std::string text = log_text(folder.path() / "log");
+    std::string text = read_text(folder.path() / "log");
     auto at = text.find(word);
     if (at == text.npos)
         return "unknown";

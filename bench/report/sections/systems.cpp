@@ -3,10 +3,6 @@
 #include "report/section.hpp"
 #include "table.hpp"
 
-#include <fmt/format.h>
-
-#include <cmath>
-
 namespace corozk::bench {
 
 namespace {
@@ -39,11 +35,6 @@ std::string a_handover(const object& row) {
 
 std::string a_loss(const object&) {
     return "holder killed";
-}
-
-/// When the lock said that it was lost, as it was granted to another one.
-std::string told_text(double ms) {
-    return count_text(std::abs(ms)) + (ms < 0 ? " ms after" : " ms before");
 }
 
 std::string an_outage(const object&) {
@@ -121,7 +112,7 @@ section safety_section() {
     s.columns = {{"fault", "fault", nullptr},
                  {"data in a", "store", nullptr},
                  {"guard", "guard", nullptr},
-                 {"told", "notice_ms", told_text},
+                 {"told", "notice_ms", notice_text},
                  {"overlaps", "overlaps", count_text},
                  {"acknowledged", "added", count_text},
                  {"refused", "refused", count_text},

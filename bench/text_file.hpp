@@ -6,6 +6,9 @@
 
 namespace corozk::bench {
 
+/// Empty if it cannot be read.
+std::string read_text(const std::filesystem::path& file);
+
 /// @throws std::runtime_error
 void write_text(const std::filesystem::path& file, const std::string& text);
 
