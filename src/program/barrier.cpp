@@ -100,12 +100,15 @@ private:
         what.environment.emplace_back("COROZK_ROUND", std::to_string(member.round()));
         session_status at_start = context.zk.status();
         // The membership ends with the session.
-        loss_wait lost = [&]() -> asio::awaitable<std::string> {
+        loss_wait lost = [&]() -> asio::awaitable<error_code> {
             session_status status = context.zk.status();
             while (status.generation == at_start.generation &&
                    status.state != session_state::lost && status.state != session_state::closed)
                 status = co_await context.zk.next_status(status);
-            co_return "the session was lost";
+            error_code reason = zk_errc::session_expired;
+            if (status.state == session_state::closed)
+                reason = status.reason;
+            co_return reason;
         };
         run_result ended = co_await run_under(context, what, words_.path(), lost);
         if (!ended.lost)

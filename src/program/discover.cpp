@@ -13,6 +13,7 @@
 #include <iterator>
 #include <map>
 #include <random>
+#include <utility>
 
 namespace corozk::program {
 
@@ -332,18 +333,29 @@ private:
         what.environment.emplace_back("COROZK_NODE", node);
         bool registered = true;
         bool was_connected = true;
+        bool was_closed = false;
         // Called again at each signal.
-        loss_wait never = [&]() -> asio::awaitable<std::string> {
+        loss_wait never = [&]() -> asio::awaitable<error_code> {
             const int asked_by = context.interrupts.asked_to_end_by();
             if (registered && signal_request{asked_by}.ends_command()) {
                 registered = false;
                 co_await services.unregister(instance, as_tuple);
             }
-            co_await report_outages(
+            auto reporting = report_outages(
                 context,
                 was_connected,
                 "the connection was lost; the instance is registered again if the session ends");
-            co_return std::string();
+            ending<void> reported;
+            co_await run_to_end(std::move(reporting), reported);
+            // No server that returns can change that; the command owns nothing that could be lost.
+            if (is_closed(context.zk) && !std::exchange(was_closed, true)) {
+                complain(fmt::format("{} cannot stay registered: {}",
+                                     node,
+                                     message_of(reason_of(failure_of(errc::closed), context.zk))),
+                         context.options.json);
+            }
+            co_await pause_until(time_point::max());
+            co_return error_code();
         };
         run_result ended = co_await run_under(context, std::move(what), node, never);
         // What is still registered ends with the session.

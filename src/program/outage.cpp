@@ -23,7 +23,7 @@ std::exception_ptr reason_of(std::exception_ptr failure, const client& zk) {
         const bool follows = e.code() == errc::closed || e.code() == errc::not_connected ||
                              is_outcome_unknown(e.code());
         if (follows && is_closed(zk) && status.reason && status.reason != errc::closed)
-            return std::make_exception_ptr(boost::system::system_error(status.reason));
+            return failure_of(status.reason);
     } catch (...) {
         // says it itself
     }

@@ -14,6 +14,11 @@ bool is_outage(const error_code& ec) noexcept;
 /// Whether the client was closed, which no server that returns can change.
 bool is_closed(const client& zk);
 
+/// An error of no operation in particular.
+inline std::exception_ptr failure_of(const error_code& ec) {
+    return std::make_exception_ptr(boost::system::system_error(ec));
+}
+
 /// Why the client was closed, if the failure only follows from that; otherwise the failure.
 std::exception_ptr reason_of(std::exception_ptr failure, const client& zk);
 

@@ -211,10 +211,7 @@ private:
                                  {"COROZK_FENCING_TOKEN", std::to_string(claim.fencing_token())}});
         if (delayed_)
             what.environment.emplace_back("COROZK_DUE", utc(claim.due()));
-        loss_wait lost = [&claim]() -> asio::awaitable<std::string> {
-            error_code reason = co_await claim.wait_lost();
-            co_return text_of(reason);
-        };
+        loss_wait lost = loss_of(claim);
         run_result ended = co_await run_under(context, what, claim.name(), lost);
         if (!ended.lost && ended.code == 0)
             co_await context.interrupts.insist(acknowledge(context.zk, claim));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_under.hpp"
 
+#include "outage.hpp"
+
 #include <algorithm>
 #include <pwd.h>
 #include <system_error>
@@ -62,7 +64,7 @@ asio::awaitable<run_result> run_under(command_context& context,
     }
     result.started = true;
     context.interrupts.after_start();
-    ending<std::string> loss;
+    ending<error_code> loss;
     std::size_t first = 2;
     while (first == 2) {
         loss = {};
@@ -80,17 +82,14 @@ asio::awaitable<run_result> run_under(command_context& context,
         context.interrupts.command_hung_up();
         result.last = true;
     }
-    if (first == 0 && child->lapsed()) {
-        // After a stop the guard's report arrives before the session's end is known.
-        loss = {};
-        loss.value = "this program was stopped for too long";
-        first = 1;
-    }
+    // After a stop the guard's report arrives before the session's end is known.
+    result.lost = first == 1 || child->lapsed();
     bool gone = false;
-    if (first == 1) {
+    if (result.lost) {
         result.code = ownership_was_lost;
-        result.lost = true;
-        std::string reason = loss.failure ? message_of(loss.failure) : *loss.value;
+        std::string reason = "this program was stopped for too long";
+        if (first == 1)
+            reason = message_of(loss.failure ? loss.failure : failure_of(*loss.value));
         context.out.event("lost",
                           fmt::format("lost {}: {}; stopping the command", of, reason),
                           {{"path", of}, {"reason", reason}});
@@ -127,10 +126,7 @@ asio::awaitable<run_result> run_under(command_context& context,
             fmt::format("holds {} with fencing token {}", held.path(), held.fencing_token()),
             {{"path", path}, {"node", held.path()}, {"fencing_token", held.fencing_token()}});
     }
-    loss_wait lost = [&held]() -> asio::awaitable<std::string> {
-        error_code reason = co_await held.wait_lost();
-        co_return text_of(reason);
-    };
+    loss_wait lost = loss_of(held);
     run_result ended = co_await run_under(context, std::move(what), std::move(path), lost);
     if (!ended.lost) {
         ending<void> released;

@@ -39,7 +39,16 @@ struct run_result {
 };
 
 /// Waits for a loss, and returns its reason. It is cancelled and called again at each signal.
-using loss_wait = std::function<asio::awaitable<std::string>()>;
+using loss_wait = std::function<asio::awaitable<error_code>()>;
+
+/// That of an ownership or a claim.
+template <class Owned>
+loss_wait loss_of(Owned& held) {
+    return [&held]() -> asio::awaitable<error_code> {
+        error_code reason = co_await held.wait_lost();
+        co_return reason;
+    };
+}
 
 /// Runs a command until it ends or the loss occurs, which stops it. In either case all its
 /// descendants are ended. Signals are forwarded to it.

@@ -135,9 +135,9 @@ private:
         what.environment.emplace_back("COROZK_EXISTS", latest_->exists ? "1" : "0");
         what.environment.emplace_back("COROZK_VERSION",
                                       latest_->exists ? std::to_string(latest_->version) : "");
-        loss_wait never = []() -> asio::awaitable<std::string> {
+        loss_wait never = []() -> asio::awaitable<error_code> {
             co_await pause_until(time_point::max());
-            co_return std::string();
+            co_return error_code();
         };
         run_result ended = co_await run_under(context, std::move(what), path_, never);
         co_return ended;

@@ -390,6 +390,32 @@ TEST_CASE("corozk discover --register: survives its session; dies with its progr
     has_instances(path, 0);
 }
 
+TEST_CASE(
+    "corozk: credentials that are refused later: a lock is lost, an instance's command goes on") {
+    const std::string path = fresh_path();
+    fault_proxy proxy(the_server().port());
+    const words through{"--hosts", proxy.hosts(), "--auth", "digest:a:b"};
+    program_run run(registering(
+        path, "trap 'echo told' USR1; echo runs; while :; do sleep 0.1; done", through));
+    words under_lock{"lock", path + "/lock", "--", "sh", "-c", "echo runs; exec sleep 1000"};
+    under_lock.insert(under_lock.begin() + 1, through.begin(), through.end());
+    program_run holder(under_lock);
+    run.says("runs");
+    holder.says("runs");
+    proxy.arm(at_op(op_code::auth).times(2),
+              reject_and_cut(static_cast<std::int32_t>(zk_errc::auth_failed)));
+    proxy.cut();
+    const std::string denied = "authentication failed: check the scheme and the credential";
+    run.reports("cannot stay registered: " + denied + "\n");
+    CHECK(holder.end() == 79);
+    CHECK(holder.err().find(": " + denied + "; stopping the command\n") != std::string::npos);
+    run.process().signal(SIGUSR1);
+    run.says("told");
+    CHECK(run.err().find(denied) == run.err().rfind(denied));
+    run.process().signal(SIGTERM);
+    CHECK(run.ended_by() == SIGTERM);
+}
+
 TEST_CASE("corozk discover: words that make no sense, no server, no permission") {
     std::string path = fresh_path();
     auto says = [](const words& line, int code, const std::string& text) {
