@@ -22,7 +22,7 @@ asio::awaitable<run_result> acquiring_command::acquire_and_run(command_context& 
     try {
         held = co_await reporting_outages(context,
                                           "the connection was lost; still waiting",
-                                          through_outages(context, wait_.until(), once),
+                                          through_outages(context, wait_, once),
                                           "the session was lost; waiting again, behind all others");
     } catch (const boost::system::system_error& e) {
         bool conflict = e.code() == errc::would_block || e.code() == errc::deadline_exceeded;

@@ -55,18 +55,18 @@ private:
         options.acl = context.options.acl;
         barrier b(context.zk, words_.path(), options);
         if (words_.is("wait")) {
-            auto passing = wait_.at_once()
-                               ? while_connected(context.zk, pass(b))
-                               : reporting_outages(context,
-                                                   "the connection was lost; still waiting",
-                                                   b.wait_until(wait_.until()));
-            co_await context.interrupts.race(std::move(passing));
+            auto passing = wait_.at_once() ? answer(context, wait_, pass(b))
+                                           : context.interrupts.race(reporting_outages(
+                                                 context,
+                                                 "the connection was lost; still waiting",
+                                                 b.wait_until(wait_.until())));
+            co_await std::move(passing);
             co_return done;
         }
         auto begin = [&] {
             return words_.is("set") ? b.set() : words_.is("remove") ? b.remove() : b.check();
         };
-        bool yes = co_await answer(context, wait_, "barrier", words_.path(), begin());
+        bool yes = co_await answer(context, wait_, begin());
         if (words_.is("status"))
             context.out.result(yes ? "set" : "not set", yes);
         else if (context.options.json)
@@ -94,7 +94,7 @@ private:
         };
         co_await reporting_outages(context,
                                    "the connection was lost; still waiting",
-                                   through_outages(context, wait_.until(), once),
+                                   through_outages(context, wait_, once),
                                    "the session was lost; entering again");
         child_description what = run_.command_at(words_.path(), context.options);
         what.environment.emplace_back("COROZK_ROUND", std::to_string(member.round()));

@@ -39,7 +39,7 @@ Examples
         if (watch_) {
             co_await reporting_outages(context,
                                        "the connection was lost; waiting for a server",
-                                       through_outages(context, time_point::max(), once));
+                                       through_outages(context, wait_, once));
         } else {
             co_await context.interrupts.race(once());
         }

@@ -242,7 +242,7 @@ private:
             co_await context.interrupts.race(reporting_outages(
                 context, "the connection was lost; still waiting", until_choice(cache, state)));
         else
-            state = co_await context.interrupts.race(while_connected(context.zk, cache.next()));
+            state = co_await answer(context, wait_, while_connected(context.zk, cache.next()));
         std::vector<service_instance> choice = choice_of(state);
         if (choice.empty()) {
             complain(nothing_to_choose(state), context.options.json);
@@ -301,11 +301,11 @@ private:
         service_instance instance = instance_to_register();
         auto registering = register_instance(services, instance);
         if (wait_.at_once())
-            registering = while_connected(context.zk, std::move(registering));
+            registering = answer(context, wait_, std::move(registering));
         else
-            registering = reporting_outages(
-                context, "the connection was lost; still registering", std::move(registering));
-        error_code ec = co_await context.interrupts.race(std::move(registering));
+            registering = context.interrupts.race(reporting_outages(
+                context, "the connection was lost; still registering", std::move(registering)));
+        error_code ec = co_await std::move(registering);
         if (ec == errc::deadline_exceeded || ec == errc::already_exists) {
             complain(fmt::format("{} could not be registered in time; another client may have the "
                                  "id {}",

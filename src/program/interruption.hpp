@@ -54,23 +54,26 @@ asio::awaitable<void> run_to_end(asio::awaitable<Value> operation, ending<Value>
     }
 }
 
-/// Awaits an operation until this time. @return nothing if it takes longer
-template <class Value>
-asio::awaitable<std::optional<Value>> before(time_point until, asio::awaitable<Value> operation) {
-    using namespace asio::experimental::awaitable_operators;
-    ending<Value> result;
-    auto first = co_await (run_to_end(std::move(operation), result) || pause_until(until));
-    if (first.index() == 1 && !result.value)
-        co_return std::nullopt;
-    co_return result.take();
-}
-
 /// Whether it has a result. An error that says that it was cancelled is none.
 template <class Value>
 bool has_result(const ending<Value>& ended) {
     if constexpr (std::is_same_v<Value, boost::system::error_code>)
         return ended.value && *ended.value != asio::error::operation_aborted;
     return ended.value.has_value();
+}
+
+/// Awaits an operation until this time. @return nothing if it takes longer
+template <class Value>
+asio::awaitable<std::optional<typename ending<Value>::stored>> before(
+    time_point until, asio::awaitable<Value> operation) {
+    using namespace asio::experimental::awaitable_operators;
+    ending<Value> result;
+    auto first = co_await (run_to_end(std::move(operation), result) || pause_until(until));
+    if (first.index() == 1 && !has_result(result))
+        co_return std::nullopt;
+    if (result.failure)
+        std::rethrow_exception(result.failure);
+    co_return std::move(result.value);
 }
 
 /// A signal that was received.

@@ -73,6 +73,12 @@ std::optional<std::chrono::milliseconds> wait_options::patience() const {
     return std::max(left, std::chrono::milliseconds(1));
 }
 
+std::chrono::steady_clock::time_point wait_options::response_due() const {
+    auto left = patience();
+    return left ? std::chrono::steady_clock::now() + *left
+                : std::chrono::steady_clock::time_point::max();
+}
+
 path_and_action::path_and_action(CLI::App& app,
                                  std::vector<std::string> actions,
                                  std::string taking_words)

@@ -93,6 +93,9 @@ struct wait_options {
     /// How long connecting may take; nothing where --connect-timeout alone decides.
     std::optional<std::chrono::milliseconds> patience() const;
 
+    /// When a server must have responded to what waits for no other client.
+    std::chrono::steady_clock::time_point response_due() const;
+
     /// Starts another round, with a budget of its own.
     void restart() { begin = std::chrono::steady_clock::now(); }
 };

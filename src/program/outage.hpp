@@ -33,19 +33,26 @@ asio::awaitable<void> connected_again(command_context& context, time_point until
 /// error says so.
 void report_outage(const command_context& context, const error_code& why, const char* report);
 
-/// Awaits an operation that waits for no other client, but perhaps for a server.
-/// @throws system_error deadline_exceeded; interrupted
+/// Awaits an operation that waits for no other client, but perhaps for a server until this time.
+/// @throws system_error not_connected or, if there is a deadline, deadline_exceeded
+template <class Value>
+asio::awaitable<Value> response(const wait_options& wait,
+                                time_point until,
+                                asio::awaitable<Value> operation) {
+    auto result = co_await before(until, std::move(operation));
+    if (!result)
+        throw boost::system::system_error(wait.at_once() ? errc::not_connected
+                                                         : errc::deadline_exceeded);
+    if constexpr (!std::is_void_v<Value>)
+        co_return std::move(*result);
+}
+
+/// The same, until it is due, but a signal ends it. @throws interrupted
 template <class Value>
 asio::awaitable<Value> answer(command_context& context,
                               const wait_options& wait,
-                              const char* name,
-                              const std::string& path,
                               asio::awaitable<Value> operation) {
-    const time_point until = wait.at_once() ? time_point::max() : wait.until();
-    auto result = co_await context.interrupts.race(before(until, std::move(operation)));
-    if (!result)
-        throw error(errc::deadline_exceeded, name, path);
-    co_return std::move(*result);
+    return context.interrupts.race(response(wait, wait.response_due(), std::move(operation)));
 }
 
 /// Reports that there is no connection, and with `session_report`, or --json, each loss of the session.
@@ -78,22 +85,24 @@ template <class Value>
 using attempt = std::function<asio::awaitable<Value>()>;
 
 /// Awaits an operation, and begins it again after each outage that ends it, even one that the session
-/// does not survive. To be reported by `reporting_outages`.
+/// does not survive, unless there is one attempt only. To be reported by `reporting_outages`.
 template <class Value>
 asio::awaitable<Value> through_outages(command_context& context,
-                                       time_point until,
+                                       const wait_options& wait,
                                        const attempt<Value>& begin) {
+    if (wait.at_once())
+        co_return co_await answer(context, wait, begin());
     for (;;) {
         ending<Value> ended;
         co_await run_to_end(context.interrupts.race(begin()), ended);
         try {
             co_return ended.take();
         } catch (const boost::system::system_error& e) {
-            const bool too_late = std::chrono::steady_clock::now() >= until;
+            const bool too_late = std::chrono::steady_clock::now() >= wait.until();
             if (!is_outage(e.code()) || is_closed(context.zk) || too_late)
                 throw;
         }
-        co_await connected_again(context, until);
+        co_await connected_again(context, wait.until());
     }
 }
 

@@ -84,7 +84,6 @@ struct meaning {
 };
 
 constexpr const char* still_held = "still held by others";
-constexpr const char* unanswered = "no server responded in time";
 
 constexpr meaning meanings[] = {
     {errc::limit_mismatch, "queue.", "other producers use another --bound: use the same one"},
@@ -99,12 +98,11 @@ constexpr meaning meanings[] = {
     {errc::deadline_exceeded, "priority_lock.", still_held},
     {errc::deadline_exceeded, "semaphore.", still_held},
     {errc::deadline_exceeded, "election.", still_held},
-    {errc::deadline_exceeded, "semaphore", unanswered},
     {errc::deadline_exceeded, "barrier.", "still set"},
-    {errc::deadline_exceeded, "barrier", unanswered},
     {errc::deadline_exceeded,
      "double_barrier.",
      "too few members came in time, or the last round has not ended"},
+    {errc::deadline_exceeded, "", "no server responded in time"},  // it waits for no other client
 };
 
 /// Messages in terms of the command line, in place of the library's.

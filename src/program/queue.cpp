@@ -146,22 +146,20 @@ private:
     asio::awaitable<int> act(command_context& context, Queue& q) {
         int code = done;
         if (words_.is("size")) {
-            std::size_t size =
-                co_await answer(context, wait_, "queue", words_.path(), q.count_items());
+            std::size_t size = co_await answer(context, wait_, q.count_items());
             context.out.result(std::to_string(size), size);
         } else if (words_.is("peek")) {
-            queue_item item = co_await answer(context, wait_, "queue", words_.path(), q.peek());
+            queue_item item = co_await answer(context, wait_, q.peek());
             show(context, item);
         } else if (words_.is("put")) {
             for (std::string& item : items_) {
-                co_await context.interrupts.race(put_one(q, std::move(item)));
+                co_await waiting(context, put_one(q, std::move(item)));
                 ++put_;
             }
         } else if (words_.is("take")) {
             for (std::uint64_t n = 0; count_ == 0 || n < count_; ++n) {
                 auto operation = wait_.at_once() ? q.try_take() : q.take_until(wait_.until());
-                queue_item item =
-                    co_await context.interrupts.race(waiting(context, std::move(operation)));
+                queue_item item = co_await waiting(context, std::move(operation));
                 co_await hand_over(context, item);
                 ++taken_;
             }
@@ -169,8 +167,7 @@ private:
             run_result ended;
             for (std::uint64_t n = 0; count_ == 0 || n < count_; ++n) {
                 auto operation = wait_.at_once() ? q.try_consume() : q.consume_until(wait_.until());
-                queue_claim claim =
-                    co_await context.interrupts.race(waiting(context, std::move(operation)));
+                queue_claim claim = co_await waiting(context, std::move(operation));
                 ended = co_await consume_one(context, claim);
                 ++taken_;
                 if (ended.code != done || !ended.allows_another())
@@ -182,10 +179,11 @@ private:
     }
 
     template <class Value>
-    static asio::awaitable<Value> waiting(command_context& context,
-                                          asio::awaitable<Value> operation) {
-        return reporting_outages(
-            context, "the connection was lost; still waiting", std::move(operation));
+    asio::awaitable<Value> waiting(command_context& context, asio::awaitable<Value> operation) {
+        if (wait_.at_once())
+            return answer(context, wait_, std::move(operation));
+        return context.interrupts.race(reporting_outages(
+            context, "the connection was lost; still waiting", std::move(operation)));
     }
 
     template <class Queue, class... Place>

@@ -61,7 +61,7 @@ Examples
 private:
     asio::awaitable<int> look(command_context& context) {
         semaphore s(context.zk, path_, limit_, recipe_options<semaphore_options>(context));
-        std::int32_t free = co_await answer(context, wait_, "semaphore", path_, ask(s));
+        std::int32_t free = co_await answer(context, wait_, ask(s));
         if (show_)
             context.out.result(std::to_string(free), free);
         co_return done;

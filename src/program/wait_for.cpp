@@ -33,7 +33,7 @@ Examples
         attempt<bool> once = [&] { return comes(context.zk); };
         bool in_time = co_await reporting_outages(context,
                                                   "the connection was lost; still waiting",
-                                                  through_outages(context, wait_.until(), once));
+                                                  through_outages(context, wait_, once));
         if (!in_time) {
             std::string problem = gone_ ? "still exists" : "did not appear before the deadline";
             complain(fmt::format("{} {}", path_, problem), context.options.json);

@@ -7,8 +7,10 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <list>
 #include <set>
 #include <sstream>
+#include <utility>
 
 namespace corozk::testing::recipes_test {
 
@@ -1000,19 +1002,25 @@ TEST_CASE("corozk: a deadline that passes is said in the program's own words") {
     }
     holder.process().signal(SIGTERM);
     holder.end();
-    auto unanswered = [&](std::vector<std::string> line, const std::string& problem) {
-        fault_proxy proxy(the_server().port());
-        proxy.arm(at_request(1), hold_request());
-        line.insert(line.end(), {"-w", "5s", "--hosts", proxy.hosts()});
-        in_vain(line, problem);
-    };
-    const std::string permits = path + "/s", items = path + "/q";
-    for (const char* action : {"--available", "--change-limit"}) {
-        unanswered({"semaphore", "-l", "2", action, permits},
-                   "semaphore " + permits + ": no server responded in time");
-    }
+    std::list<fault_proxy> proxies;
+    std::list<std::pair<program_run, std::string>> runs;  // at the same time
+    auto unanswered =
+        [&](std::vector<std::string> line, const std::string& problem, std::uint64_t request = 1) {
+            fault_proxy& proxy = proxies.emplace_back(the_server().port());
+            proxy.arm(at_request(request), hold_request());
+            line.insert(line.end(), {"-w", "5s", "--hosts", proxy.hosts()});
+            runs.emplace_back(line, problem);
+        };
+    const std::string permits = path + "/s", items = path + "/q",
+                      none = "no server responded in time";
+    for (const char* action : {"--available", "--change-limit"})
+        unanswered({"semaphore", "-l", "2", action, permits}, none);
     unanswered({"queue", "put", items, "x"},
                "the items could not be put into " + items + " in time");
+    for (auto& [run, problem] : runs) {
+        CHECK(run.end() == 75);
+        CHECK(run.err() == "corozk: " + problem + "\n");
+    }
 }
 
 }  // namespace corozk::testing::recipes_test

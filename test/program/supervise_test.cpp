@@ -668,10 +668,35 @@ TEST_CASE("corozk: says why there is no connection, also without -v") {
     CHECK(first.err().find(R"("level":"warning")") != std::string::npos);
 }
 
-TEST_CASE("corozk: --try and --deadline hold for connecting") {
+TEST_CASE("corozk: --try and --deadline hold for connecting, and for the responses") {
     std::string path = fresh_path();
     words nowhere{"--hosts", "127.0.0.1:1", "--connect-timeout", "0"};
     std::list<program_run> runs;  // at the same time
+    fault_proxy proxy(the_server().port());
+    auto work = [](const frame_info& request) { return request.op != testing::op_code::ping; };
+    const rule_id held = proxy.arm(at_frame(work).times(0), hold_request());
+    for (const words& what : std::vector<words>{{"barrier", "status", "-w", "0", path},
+                                                {"barrier", "set", "-w", "0", path},
+                                                {"barrier", "wait", "-w", "0", path},
+                                                {"barrier", "enter", "-w", "0", "-c", "1", path},
+                                                {"queue", "size", "-n", path},
+                                                {"queue", "put", "-n", path, "item"},
+                                                {"queue", "take", "-n", path},
+                                                {"queue", "consume", "-n", path},
+                                                {"discover", "--one", "-w", "0", path, "web"},
+                                                {"wait-for", "-w", "0", path},
+                                                {"semaphore", "-n", "-l", "1", path},
+                                                {"lock", "-n", path}}) {
+        words all{"--hosts", proxy.hosts()};
+        all.insert(all.end(), what.begin(), what.end());
+        const bool runs_one = what[1] == "enter" || what[1] == "consume" || what[1] == "-n";
+        if (runs_one)
+            all.insert(all.end(), {"--", "true"});
+        runs.emplace_back(all);
+    }
+    eventually([&] { return proxy.fired(held) >= runs.size(); }, program_limit, "the requests");
+    proxy.set_acceptance(acceptance::not_listening);
+    proxy.cut();
     for (const words& what : std::vector<words>{{"lock", "--try", path, "--", "true"},
                                                 {"lock", "-w", "300ms", path, "--", "true"},
                                                 {"elect", "-w", "0", path, "--", "true"},
