@@ -44,18 +44,15 @@ Examples
 private:
     /// @return false at the deadline
     asio::awaitable<bool> comes(client& zk) const {
-        time_point answered = time_point::max();
-        if (auto patience = wait_.patience())
-            answered = std::chrono::steady_clock::now() + *patience;
+        time_point due = wait_.response_due();
         for (;;) {
-            std::optional<watched_stat> seen = co_await before(answered, look(zk));
-            if (!seen)
-                co_return false;
-            if (seen->stat.has_value() != gone_)
+            watched_stat seen = co_await response(wait_, due, look(zk));
+            if (seen.stat.has_value() != gone_)
                 co_return true;
-            std::optional<bool> ended = co_await ends_unreported(zk, seen->changed);
+            std::optional<bool> ended = co_await ends_unreported(zk, seen.changed);
             if (ended)
                 co_return *ended;
+            due = std::max(due, std::chrono::steady_clock::now() + to_respond);
         }
     }
 
@@ -63,7 +60,6 @@ private:
     /// permission to read a znode there is no event. @return nothing if there is an event
     asio::awaitable<std::optional<bool>> ends_unreported(client& zk, watch& changed) const {
         constexpr std::chrono::seconds between_looks{5};
-        constexpr std::chrono::seconds to_answer{1};
         const time_point until = wait_.until();
         for (;;) {
             time_point now = std::chrono::steady_clock::now();
@@ -73,10 +69,8 @@ private:
             if (event)
                 co_return std::nullopt;
             now = std::chrono::steady_clock::now();
-            auto there = co_await before(std::max(until, now + to_answer), exists(zk));
-            if (!there)
-                co_return false;
-            if (*there != gone_)
+            bool there = co_await response(wait_, std::max(until, now + to_respond), exists(zk));
+            if (there != gone_)
                 co_return true;
         }
     }
@@ -91,6 +85,8 @@ private:
         co_await zk.sync(path_);
         co_return co_await zk.watch_exists(path_);
     }
+
+    static constexpr std::chrono::seconds to_respond{1};  // at the deadline
 
     std::string path_;
     bool gone_ = false;

@@ -1015,6 +1015,8 @@ TEST_CASE("corozk: a deadline that passes is said in the program's own words") {
                       none = "no server responded in time";
     for (const char* action : {"--available", "--change-limit"})
         unanswered({"semaphore", "-l", "2", action, permits}, none);
+    unanswered({"wait-for", "--gone", path}, none);
+    unanswered({"wait-for", path + "/none"}, none, 3);  // at the deadline
     unanswered({"queue", "put", items, "x"},
                "the items could not be put into " + items + " in time");
     for (auto& [run, problem] : runs) {
