@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace corozk::program {
 
 namespace {
@@ -50,7 +52,7 @@ std::string contender_table(const std::string& path,
     std::string text =
         fmt::format("{}: {} holding, {} waiting\n", path, holders, contenders.size() - holders);
     if (!contenders.empty())
-        text += table(rows);
+        text += table(std::move(rows));
     return text;
 }
 

@@ -26,7 +26,8 @@ are shown as holders, since their limit is not stored. --watch continues while t
 are unreachable, and shows what has changed when they are reachable again.
 
 Addresses come from the servers' command 'cons'; if it is not allowed
-(4lw.commands.whitelist), a dash is shown.
+(4lw.commands.whitelist), a dash is shown. Values of more than 200 columns are
+shortened, except with --json.
 
 Examples
   corozk contenders /backup

@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <optional>
+#include <utility>
 
 namespace corozk::program {
 
@@ -65,7 +66,7 @@ std::string instance_table(const std::string& service_path, const service_state&
     std::string text =
         fmt::format("{}: {} instance{}\n", service_path, count, count == 1 ? "" : "s");
     if (count > 0)
-        text += table(rows);
+        text += table(std::move(rows));
     for (const std::string& node : state.malformed)
         text += fmt::format("{}/{}: not a valid instance\n", service_path, printable(node));
     return text;

@@ -11,8 +11,8 @@ namespace {
 /// Looks that rates are averaged over.
 constexpr std::size_t window = 10;
 
-std::string name_of(std::string_view path) {
-    return std::string(path.substr(path.rfind('/') + 1));
+std::string_view name_of(std::string_view path) {
+    return path.substr(path.rfind('/') + 1);
 }
 
 }  // namespace
@@ -29,10 +29,11 @@ void queue_pace::add(queue_look look) {
         note_acknowledgements(names);
     std::erase_if(waiters_, [&](const auto& w) { return !names.contains(w.first); });
     for (const contender_info& c : look.contenders) {
+        std::string name(name_of(c.path));
         if (c.holds)
-            waiters_.erase(name_of(c.path));
+            waiters_.erase(name);
         else
-            waiters_[name_of(c.path)] = c;
+            waiters_[std::move(name)] = c;
     }
     last_ = std::move(look);
     recent_.push_back({last_.when, arrivals_, hand_overs_, waiting(), holding()});
@@ -67,20 +68,28 @@ void queue_pace::count_changes(const queue_look& look, const std::set<std::strin
 
 /// @return how many have given up
 std::int64_t queue_pace::count_given_up(const std::set<std::string>& names) const {
-    // Whoever waits for one that has given up waits for those before that.
-    std::set<std::string> in_front = names;
-    std::size_t before = 0;
-    do {
-        before = in_front.size();
-        for (const auto& [name, c] : waiters_) {
-            bool waits = std::any_of(c.waits_for.begin(), c.waits_for.end(), [&](const auto& path) {
-                return in_front.contains(name_of(path));
-            });
-            if (waits)
-                in_front.insert(name);
+    // Those that are gone, by whom they waited for.
+    std::map<std::string_view, std::vector<std::string_view>> behind;
+    for (const auto& [name, c] : waiters_) {
+        if (names.contains(name))
+            continue;
+        for (const std::string& path : c.waits_for)
+            behind[name_of(path)].push_back(name);
+    }
+    std::set<std::string_view> given_up;
+    std::vector<std::string_view> in_front(names.begin(), names.end());
+    while (!in_front.empty()) {
+        const auto waited = behind.extract(in_front.back());
+        in_front.pop_back();
+        if (waited.empty())
+            continue;
+        // Whoever waited for one that has given up waited for those before that.
+        for (std::string_view name : waited.mapped()) {
+            if (given_up.insert(name).second)
+                in_front.push_back(name);
         }
-    } while (in_front.size() > before);
-    return static_cast<std::int64_t>(in_front.size() - names.size());
+    }
+    return static_cast<std::int64_t>(given_up.size());
 }
 
 /// @return how many were written and deleted

@@ -38,12 +38,6 @@ winsize window_size() {
     return size;
 }
 
-std::string_view cut(std::string_view line, std::size_t columns) {
-    while (width_of(line) > columns)
-        line.remove_suffix(1);
-    return line;
-}
-
 bool in_foreground(int terminal) noexcept {
     const pid_t group = ::tcgetpgrp(terminal);
     return group < 0 || group == ::getpgrp();

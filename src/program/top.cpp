@@ -220,7 +220,7 @@ private:
                             seconds(pace.mean_hold()),
                             longest ? age(*longest) : "-"});
         }
-        std::string result = table(rows);
+        std::string result = table(std::move(rows));
         for (const shown_queue& queue : queues_) {
             if (!queue.pace.contenders().empty())
                 result += "\n" + contenders_of(queue, now);
@@ -240,7 +240,7 @@ private:
                             printable(c.path.substr(c.path.rfind('/') + 1))});
         }
         std::string title = queues_.size() > 1 ? printable(queue.path) + "\n" : "";
-        return title + table(rows);
+        return title + table(std::move(rows));
     }
 
     boost::json::object value() const {
