@@ -401,11 +401,13 @@ TEST_CASE("persistent node: one that is found and cannot be written stays") {
         closed.acl = &only_read;
         co_await zk.create(path, "found", closed);
         persistent_node node(zk, path, of_kind(create_mode::persistent));
-        auto [refused] = co_await node.keep("ours", as_tuple());
-        CHECK(refused == zk_errc::no_auth);
-        co_await at_rest(node);
-        REQUIRE(observer().exists(path));
-        CHECK(observer().data(path) == "found");
+        for (int i = 0; i < 2; ++i) {
+            auto [refused] = co_await node.keep("ours", as_tuple());
+            CHECK(refused == zk_errc::no_auth);
+            co_await at_rest(node);
+            REQUIRE(observer().exists(path));
+            CHECK(observer().data(path) == "found");
+        }
     });
 }
 

@@ -36,9 +36,9 @@ struct fixture final : private hold_follower {
     }
 
     /// Gives the answer to a read or write of the node.
-    void answer(const std::string& question, std::int64_t czxid = 7) {
+    void answer(const std::string& question, std::int64_t czxid = 7, const char* data = "x") {
         REQUIRE(p.asked() == question);
-        p.front().answer = "x";
+        p.front().answer = data;
         p.front().record.czxid = czxid;
         p.front().record.version = version++;
         if (ephemeral)
@@ -269,6 +269,41 @@ TEST_CASE("persistent node: a server without a quorum does not end the keeping")
     }
     REQUIRE(f.answers.size() == 2);
     CHECK_FALSE(f.answers.back());
+}
+
+TEST_CASE("persistent node: one that was only found is left, whatever is tried next") {
+    fixture f(create_mode::persistent);
+    f.version = 3;
+    auto find_it = [&f] {
+        f.keep();
+        f.p.answer(zk_errc::node_exists);
+        f.answer("get /a", 7, "theirs");
+        REQUIRE(f.p.asked() == "set /a");
+    };
+    find_it();
+    SECTION("it cannot be written, twice") {
+        f.p.answer(zk_errc::no_auth);
+        CHECK(f.answers == std::vector<error_code>{zk_errc::no_auth});
+        find_it();
+        f.p.answer(zk_errc::no_auth);
+        CHECK(f.answers.size() == 2);
+    }
+    SECTION("a create in the next session gets no response") {
+        f.p.set_state(session_state::lost, 1);
+        f.p.answer(zk_errc::session_expired);
+        for (const char* refused : {"sync /a", "get /a"}) {
+            REQUIRE(f.p.asked() == refused);
+            f.p.answer(zk_errc::session_expired);
+        }
+        f.p.set_state(session_state::connected, 2);
+        REQUIRE(f.p.asked() == "create /a");
+        f.node->release([](error_code) {});
+        f.p.answer(zk_errc::connection_loss);
+        REQUIRE(f.p.asked() == "sync /a");
+        f.p.answer();
+        f.answer("get /a", 7, "theirs");
+    }
+    CHECK(f.p.asked().empty());
 }
 
 TEST_CASE("persistent node: a release goes on if what was to be done before is refused") {

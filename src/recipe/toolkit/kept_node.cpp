@@ -410,8 +410,8 @@ task<bool> kept_node::make(std::uint64_t generation) {
     retry attempt(p);
     if (not_now(attempt, ec)) {
         if (attempt.doubtful()) {
+            node_.forget_found();
             node_.perhaps = true;
-            node_.found = false;
             node_.attempts.insert(std::move(create.data));
         }
     } else if ((ec == zk_errc::no_node || ec == zk_errc::node_exists) && !wanted()) {
@@ -527,7 +527,8 @@ task<bool> kept_node::dismantle(std::uint64_t generation) {
     port& p = get_port();
     if (node_.found) {
         // That of others stays.
-        node_.found = node_.present = node_.perhaps = false;
+        node_.forget_found();
+        node_.present = node_.perhaps = false;
         co_return wish_.wanted;
     }
     if (node_.perhaps || (node_.present && !seen())) {

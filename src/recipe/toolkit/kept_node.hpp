@@ -148,6 +148,13 @@ private:
 
     /// What is known of the node at the server.
     struct knowledge {
+        /// It is one of others again, and not to be taken for ours.
+        void forget_found() noexcept {
+            if (found)
+                czxid = 0;
+            found = false;
+        }
+
         bool present = false;
         bool perhaps = false;                         ///< a create or delete without a response
         std::set<std::string, std::less<>> attempts;  ///< the data of such creates
