@@ -306,6 +306,21 @@ TEST_CASE("persistent node: one that was only found is left, whatever is tried n
     CHECK(f.p.asked().empty());
 }
 
+TEST_CASE("persistent node: a look behind a sync that was refused shows nothing") {
+    fixture f(create_mode::ephemeral);
+    f.ephemeral = true;
+    f.keep_it();
+    f.p.set_state(session_state::suspended, 1);
+    f.p.set_state(session_state::connected, 1);
+    CHECK(f.p.asked().empty());
+    f.watches.fire(watch_kind::data, "/a", watch_event_type::erased);
+    f.p.advance(0s);
+    REQUIRE(f.p.asked() == "sync /a");
+    f.p.answer(zk_errc::throttled);
+    f.answer("get /a", 8);
+    CHECK(f.p.asked() == "sync /a");
+}
+
 TEST_CASE("persistent node: a release goes on if what was to be done before is refused") {
     auto release = [](fixture& f) {
         f.node->release([&f](error_code ec) { f.answers.push_back(ec); });

@@ -440,8 +440,10 @@ task<bool> kept_node::look(std::uint64_t generation) {
     // After an outage the server may lag behind.
     error_code ec = co_await behind_sync(p, read, node_.present && !seen());
     retry attempt(p);
-    if (not_now(attempt, ec))
+    if (not_now(attempt, ec)) {
+        watch_.disarm();  // by a read that may have succeeded, and shows nothing without its sync
         co_return false;
+    }
     if (ec && ec != zk_errc::no_node) {
         refused(ec);
         co_return false;
