@@ -213,6 +213,13 @@ TEST_CASE("persistent node: a lease outlives its session, an ephemeral node does
             CHECK(f.changes[1].reason == errc::ownership_lost);
             CHECK(f.changes[2].held);
         }
+        SECTION("its parent was deleted, too") {
+            REQUIRE(f.p.asked() == "create /a");
+            f.p.answer(zk_errc::no_node);
+            REQUIRE(f.changes.size() == 2);
+            CHECK(f.changes[1].reason == errc::ownership_lost);
+            CHECK(f.p.asked() == "exists /");
+        }
         SECTION("another one is in its place") {
             REQUIRE(f.p.asked() == "create /a");
             f.p.answer(zk_errc::node_exists);

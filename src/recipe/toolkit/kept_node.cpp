@@ -417,6 +417,7 @@ task<bool> kept_node::make(std::uint64_t generation) {
     } else if ((ec == zk_errc::no_node || ec == zk_errc::node_exists) && !wanted()) {
         // Cancelled, or late: what others have there stays as it is.
     } else if (ec == zk_errc::no_node) {
+        hold_.lose(errc::ownership_lost);
         ec = co_await ensure_path(
             p, std::string(parent_path(path())), entries_, kind_.parents, this);
         if (ec && wanted() && !not_now(attempt, ec))
