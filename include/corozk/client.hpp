@@ -197,9 +197,9 @@ public:
      * @brief Closes the session, which deletes its ephemeral nodes. All pending operations complete
      *        with `errc::closed`.
      *
-     * Waits until requests in flight have their responses, and until a queue item taken for a
-     * cancelled call has been put back. If the connection is lost first, it is not put back, and an
-     * error is logged.
+     * Waits until requests in flight have their responses, until a queue item taken for a cancelled
+     * call has been put back, and until a node that a `persistent_node` has given up is deleted. If
+     * the connection is lost first, that is not done; for an item an error is logged.
      *
      * @completes `void(error_code)`
      *

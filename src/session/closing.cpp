@@ -78,7 +78,8 @@ bool session::still_connected() const noexcept {
 void session::go_on_closing() {
     closing_steps::connection_type connection;
     connection.connected = link_.connected();
-    const bool owes = connection.connected && traffic_.queued() > 0;
+    // What was deferred may owe something, too.
+    const bool owes = connection.connected && (traffic_.queued() > 0 || agenda_.has_deferred());
     connection.settled = traffic_.awaited() == 0 && !watches_.notifying() && !owes;
     switch (closing_.next(connection, now())) {
         case closing_steps::action::wait: break;

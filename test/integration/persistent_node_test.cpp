@@ -379,6 +379,16 @@ TEST_CASE("persistent node: a keep that nobody waits for is refused as one in th
     CHECK_THAT(errors.front(), Catch::StartsWith("could not keep " + path + "/x: "));
 }
 
+TEST_CASE("persistent node: one that is destroyed just before its client is closed is deleted") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        persistent_node node(zk, path, of_kind(create_mode::persistent));
+        co_await node.keep("x");
+        node = persistent_node();
+        co_await zk.close();
+        CHECK_FALSE(observer().exists(path));
+    });
+}
+
 TEST_CASE("persistent node: a cancelled keep leaves what it has found") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         observer().plant(path, "found");

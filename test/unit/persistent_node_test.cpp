@@ -29,9 +29,9 @@ struct fixture final : private hold_follower {
         node->follow(*this);
     }
 
-    void keep() {
+    void keep(time_limit limit = time_limit::for_ever()) {
         auto kept = [this](error_code ec) { answers.push_back(ec); };
-        node->keep("x", true, kept, time_limit::for_ever());
+        node->keep("x", true, kept, limit);
         REQUIRE(p.asked() == "create /a");
     }
 
@@ -310,6 +310,77 @@ TEST_CASE("persistent node: one that was only found is left, whatever is tried n
         f.p.answer();
         f.answer("get /a", 7, "theirs");
     }
+    CHECK(f.p.asked().empty());
+}
+
+TEST_CASE("persistent node: what was given up before the client is closed is deleted") {
+    const auto mode = GENERATE(create_mode::persistent, create_mode::ephemeral);
+    fixture f(mode);
+    f.ephemeral = mode == create_mode::ephemeral;
+    auto close = [&f] { f.p.set_state(session_state::closed, 1); };
+    auto owed = [&f, mode](const char* question) {
+        REQUIRE(f.p.asked() == question);
+        CHECK(f.p.front().owed);
+        CHECK(f.p.front().generation == (mode == create_mode::ephemeral ? 1 : 0));
+    };
+    auto deleted = [&] {
+        owed("sync /a");
+        f.p.answer();
+        owed("exists /a");
+        f.answer("exists /a");
+        owed("erase /a");
+    };
+    SECTION("by its owner") {
+        f.keep_it();
+        f.node->abandon();
+        close();
+        deleted();
+        f.p.answer();
+    }
+    SECTION("the server does not take part") {
+        f.keep_it();
+        f.node->abandon();
+        close();
+        deleted();
+        f.p.answer(GENERATE(make_error_code(zk_errc::not_read_only),
+                            make_error_code(zk_errc::throttled),
+                            make_error_code(zk_errc::connection_loss),
+                            make_error_code(errc::closed)));
+    }
+    SECTION("while it was looked at") {
+        f.keep_it();
+        f.p.set_state(session_state::suspended, 1);
+        f.p.set_state(session_state::connected, 1);
+        f.node->release([](error_code) {});
+        f.p.advance(0s);
+        REQUIRE(f.p.asked() == "sync /a");
+        close();
+        f.p.answer();
+        f.answer("exists /a");
+        deleted();
+        f.p.answer();
+    }
+    SECTION("as its keep was late") {
+        f.keep(1s);
+        f.p.advance(1s);
+        close();
+        f.answer("create /a");
+        f.p.answer(errc::closed);
+        deleted();
+        f.p.answer();
+    }
+    SECTION("but not what is kept until then") {
+        f.keep_it();
+        close();
+        f.node->abandon();
+    }
+    SECTION("nor what is about to be kept") {
+        f.keep();
+        close();
+        f.answer("create /a");
+        f.p.answer(errc::closed);
+    }
+    f.p.advance(0s);
     CHECK(f.p.asked().empty());
 }
 

@@ -92,7 +92,8 @@ struct persistent_node_status {
  * | `erase` | completes at once; deletes the node in the background |
  *
  * @executor As `client`. The destructor deletes the node in the background, whatever its kind, even
- * if it was adopted; to leave it to the server, close the client first.
+ * if it was adopted, and also if the client is closed directly afterwards; to leave it to the
+ * server, close the client first.
  *
  * @origin Curator's PersistentNode and PersistentTtlNode; see `membership` for their defects.
  */

@@ -56,7 +56,7 @@ namespace {
 /// Whether to wait for the next state of the session, because the connection was lost or the server
 /// is read-only.
 bool not_now(retry& attempt, error_code& ec) noexcept {
-    return attempt.again(ec) || ec == zk_errc::not_read_only;
+    return attempt.again(ec) || (ec == zk_errc::not_read_only && attempt.possible());
 }
 
 }  // namespace
@@ -68,7 +68,9 @@ kept_node::kept_node(port& p, std::string path, acl entries, kept_node_kind kind
       wake_(p),
       watch_(wake_),
       touch_(p, wake_),
-      hold_(p) {}
+      hold_(p) {
+    p.subscribe(*this);
+}
 
 kept_node::~kept_node() = default;
 
@@ -166,6 +168,12 @@ bool kept_node::waiting() const noexcept {
     return wish_.wanted && (!given_up || keeping());
 }
 
+/// Before its calls, which are over then, too.
+void kept_node::session_changed(const session_status& status) noexcept {
+    owed_ = status.state == session_state::closed && !waiting();
+    wake_.set();
+}
+
 time_point kept_node::held_until() const noexcept {
     if (!hold_.state().held)
         return time_point::min();
@@ -179,7 +187,6 @@ time_point kept_node::held_until() const noexcept {
 task<> kept_node::run(std::shared_ptr<kept_node> self) {
     port& p = self->get_port();
     kept_node& me = *self;
-    session_signal session(p, me.wake_);
     while (p.status().state != session_state::closed) {
         me.note_calls();
         const std::uint64_t generation = p.status().generation;
@@ -213,6 +220,13 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
         if (!again)
             co_await me.wake_.wait();
     }
+    me.note_calls();
+    // What was given up before is deleted nevertheless, while there is a connection; what is bound to the
+    // session only if that does not end.
+    const bool bound = me.kind_.mode == create_mode::ephemeral;
+    const std::uint64_t generation = bound ? me.session_.generation : 0;
+    while (me.owed_ && !me.wish_.wanted && (me.node_.present || me.node_.perhaps))
+        co_await me.dismantle(generation);
     forget_watch(p, me.watch_, me.path());
     me.touch_.clear();
     me.hold_.lose(errc::closed);  // otherwise it was given up before
@@ -538,6 +552,7 @@ task<bool> kept_node::dismantle(std::uint64_t generation) {
         // The server may lag behind and not have the node yet, or have one that is gone.
         const bool by_data = !node_.attempts.empty() && kind_.mode != create_mode::ephemeral;
         request read(p, by_data ? op_code::get : op_code::exists, path(), generation);
+        read.owed = true;
         const std::uint64_t connection = p.status().revision;
         error_code ec = co_await behind_sync(p, read);
         retry looking(p);
@@ -553,8 +568,11 @@ task<bool> kept_node::dismantle(std::uint64_t generation) {
     }
     if (!node_.present || wish_.wanted)
         co_return wish_.wanted;
+    if (!seen())
+        co_return true;  // the state has changed since
     request erase(p, op_code::erase, path(), generation);
     erase.version = node_.version;
+    erase.owed = true;
     error_code ec = co_await erase;
     if (ec == zk_errc::bad_version) {
         node_.seen_in = 0;

@@ -49,7 +49,8 @@ struct kept_node_kind {
 /// within that round trip can be hit.
 class kept_node final : public recipe_core,
                         public std::enable_shared_from_this<kept_node>,
-                        private interest {
+                        private interest,
+                        private session_observer {
 public:
     using handler = handler_of<>;
 
@@ -72,7 +73,8 @@ public:
     /// that are pending with `operation_aborted`. What it waits for to be gone stays.
     void release(handler h, time_limit limit = time_limit::for_ever());
 
-    /// The owner is destroyed: ends pending calls and deletes the node in the background.
+    /// The owner is destroyed: ends pending calls and deletes the node in the background, also if the
+    /// client is closed directly afterwards.
     void abandon();
 
     /// Until `abandon`, sets a signal when the node becomes present, and when the server refuses it.
@@ -118,6 +120,7 @@ private:
     bool keeping() const noexcept;
     bool releasing() const noexcept;
     bool waiting() const noexcept override;
+    void session_changed(const session_status& status) noexcept override;
     void note_calls();
     void settle_calls(error_code ec);
     void refused(error_code ec, purpose why = purpose::keep);
@@ -188,6 +191,7 @@ private:
     knowledge node_;
     in_session session_;
     bool running_ = false;
+    bool owed_ = false;  ///< the client was closed when it was not wanted any more
     bool registered_ = false;
 };
 
