@@ -17,6 +17,7 @@ task<error_code> claim_node::find() {
     retry reading(owner, generation);
     for (;;) {
         request get(owner, op_code::get, path, generation);
+        get.owed = true;  // if it is looked for to be deleted
         error_code ec = co_await behind_sync(owner, get);
         if (co_await again_until_done(owner, reading, ec))
             continue;
@@ -62,6 +63,7 @@ task<error_code> claim_node::erase() {
     for (;;) {
         request erase(owner, op_code::erase, path, generation);
         erase.version = record.version;
+        erase.owed = true;
         error_code ec = co_await erase;
         const bool again = co_await again_until_done(owner, deleting, ec);
         if (!again && ec != zk_errc::bad_version)

@@ -17,11 +17,13 @@ namespace detail {
 
 namespace {
 
-/// Deletes the nodes created by a site, in its session.
+/// Deletes the nodes created by a site, in its session. Also while a client is being closed that leaves
+/// the session.
 task<> erase_of_site(port& p, transaction erasures, std::uint64_t generation) {
     retry attempts(p, generation);
     for (bool again = true; again;) {
         request erase(p, erasures, generation);
+        erase.owed = true;
         error_code ec = co_await erase;
         again = co_await again_until_done(p, attempts, ec);
     }
