@@ -141,7 +141,7 @@ std::vector<place> matrix::places_for(const scenario& s, const fault_traits& f) 
         std::size_t salt = std::hash<std::string>()(s.full_name()) + static_cast<std::size_t>(f.id);
         // The default suite plays all of its rows, and of what is played at requests only.
         bool few = f.slow || s.limited();
-        frames = thinned(std::move(frames), every_request ? 0 : few ? 1 : 3, salt);
+        frames = thinned(std::move(frames), every_request ? 0 : few ? 1 : 2, salt);
         states = thinned(std::move(states), few ? 1 : 2, salt);
     }
     frames.insert(frames.end(), states.begin(), states.end());
