@@ -169,7 +169,7 @@ public:
     persistent_watch_node* persistent_watcher() const noexcept { return persistent_watcher_; }
 
     progress state = progress::idle;
-    bool owed = false;       ///< sent even while closing, in response to an earlier response
+    bool owed = false;       ///< sent even while closing, unless it ends with the session anyway
     bool heartbeat = false;  ///< nobody waits for its response, and its loss is none
 
     /// Whether the path is that of a znode of the user's.

@@ -64,7 +64,7 @@ void session::begin_closing(bool leaving) {
         call->fail(errc::closed);
     set_state(session_state::closed, errc::closed);
     watches_.drop_all(errc::closed);
-    traffic_.refuse_queued(errc::closed, !still_connected());
+    traffic_.refuse_queued(errc::closed, [this](const operation& op) { return still_sends(op); });
     wake();
     if (!closing_.active())
         finish_closing();
@@ -73,6 +73,11 @@ void session::begin_closing(bool leaving) {
 /// Closing, with a connection that still carries requests.
 bool session::still_connected() const noexcept {
     return closing_.draining() && link_.connected();
+}
+
+/// While closing. The end of the session does what is bound to it, unless the session is left.
+bool session::still_sends(const operation& op) const noexcept {
+    return op.owed && still_connected() && (op.generation == 0 || closing_.leaving());
 }
 
 void session::go_on_closing() {

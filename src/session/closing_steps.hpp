@@ -84,6 +84,7 @@ public:
     bool active() const noexcept { return draining() || parting(); }
     bool draining() const noexcept { return phase_ == phase_type::draining; }
     bool parting() const noexcept { return phase_ == phase_type::parting; }
+    bool leaving() const noexcept { return leaving_; }
     time_point deadline() const noexcept {
         return active() ? std::min(deadline_, ping_at_) : time_point::max();
     }

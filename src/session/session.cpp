@@ -78,7 +78,8 @@ void session::start(operation& op) noexcept {
         watches_.read_started(op.path);
     if (op.code == op_code::add_watch)
         watches_.add_started(op.path);
-    if (connector_.idle() && !(op.owed && still_connected()))
+    const bool owed = still_sends(op);
+    if (connector_.idle() && !owed)
         return refuse(op, errc::closed);
     // The server would close the connection, again and again on each retry.
     if (request_size(op) > options_.max_request_size)
@@ -86,7 +87,7 @@ void session::start(operation& op) noexcept {
     auto bad = [](const transaction::step& step) { return path_problem(step) != nullptr; };
     if (std::any_of(op.steps.begin(), op.steps.end(), bad))
         return refuse(op, errc::bad_path);
-    if (op.generation != 0 && !alive(op.generation))
+    if (op.generation != 0 && !owed && !alive(op.generation))
         return refuse(op, zk_errc::session_expired);
     traffic_.queue(op);
     wake();

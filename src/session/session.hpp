@@ -154,6 +154,7 @@ private:
     void fail_for_good(error_code reason);
     bool over() const noexcept;
     bool still_connected() const noexcept;
+    bool still_sends(const operation& op) const noexcept;
     void begin_closing(bool leaving = false);
     void go_on_closing();
     void finish_closing();

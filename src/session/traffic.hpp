@@ -66,15 +66,20 @@ public:
         arriving_.emplace_back(op);
     }
 
-    /// @param owed  also those that are sent while closing
-    void refuse_queued(const error_code& reason, bool owed = true) noexcept {
+    /// @param kept  those that are to be sent nevertheless
+    template <class Kept>
+    void refuse_queued(const error_code& reason, Kept kept) noexcept {
         for (auto at = queued_.begin(); at != queued_.end();) {
             operation& op = *at++;
-            if (op.owed && !owed)
+            if (kept(op))
                 continue;
             op.unlink();
             refuse(op, reason);
         }
+    }
+
+    void refuse_queued(const error_code& reason) noexcept {
+        refuse_queued(reason, [](const operation&) { return false; });
     }
 
     /// Fails operations that have waited too long for a connection.

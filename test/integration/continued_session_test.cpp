@@ -109,6 +109,36 @@ TEST_CASE("continued session: left on purpose") {
     });
 }
 
+TEST_CASE("continued session: what was given up before it was left is gone") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        const session_credentials left = zk.credentials();
+        lock l(zk, path);
+        outcome<ownership> acquired;
+        outcome<> leaving;
+        SECTION("released") {
+            {
+                ownership held = co_await l.acquire();
+                CHECK(observer().children(at_server(path)).size() == 1);
+            }
+            zk.leave_session(leaving.handler());
+        }
+        SECTION("cancelled, and created later") {
+            const auto rule = proxy.arm(at_op(op_code::create2), hold_reply());
+            l.acquire(acquired.handler());
+            co_await eventually_async([&] { return proxy.fired(rule) == 1; });
+            acquired.cancel(cancellation_type::terminal);
+            zk.leave_session(leaving.handler());
+            co_await let_others_run();
+            proxy.release(rule);
+        }
+        co_await leaving.wait();
+        CHECK(observer().children(at_server(path)).empty());
+        client next = co_await connected_client(options_of(left));
+        CHECK(next.session_id() == left.id);
+        co_await next.close();
+    });
+}
+
 TEST_CASE("continued session: it has expired, or the password is wrong") {
     with_client([](client&, std::string path) -> awaitable<void> {
         for (bool expired : {true, false}) {

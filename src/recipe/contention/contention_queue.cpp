@@ -404,9 +404,12 @@ void contention_queue::end_session() {
     error_code reason = port_.status().reason;
     if (!reason)
         reason = zk_errc::session_expired;
+    const bool closed = port_.status().state == session_state::closed;
     for (const auto& c : placed_contenders()) {
         if (port_.alive(c->session))
             continue;
+        if (closed && c->state == stage::releasing)
+            continue;  // the session may be left: its node is still being deleted
         bool granted = c->state == stage::granted;
         auto release_call = std::move(c->release_call_);
         if (granted)

@@ -120,6 +120,7 @@ void contention_queue::granted_replacement(contender& c, user_call<ownership>& c
 task<> contention_queue::leave_place(contender_ptr c, contender_ptr heir) {
     for (;;) {
         request old(port_, op_code::get, c->path(), c->session);
+        old.owed = true;
         error_code ec = co_await old;
         if (retry(port_, c->session).again(ec))
             continue;
@@ -130,6 +131,7 @@ task<> contention_queue::leave_place(contender_ptr c, contender_ptr heir) {
         heir->inspect(old);
         request last(port_, op_code::erase, c->path(), c->session);
         last.version = old.record.version;
+        last.owed = true;
         ec = co_await last;
         retry attempt(port_, c->session);
         const bool again = attempt.again(ec);

@@ -71,7 +71,9 @@ void contention_queue::erase(contender& c, bool to_next) {
         if (auto next = to_prove(); !next.empty() && next.front()->session == c.session)
             return hand_over(c, std::move(next));
     }
-    port_.start(ask_about<&contention_queue::erased>(c, op_code::erase, c.path()));
+    operation& op = ask_about<&contention_queue::erased>(c, op_code::erase, c.path());
+    op.owed = true;
+    port_.start(op);
 }
 
 /// Deletes a node and checks the next ones' in one transaction, which saves requests.
@@ -91,6 +93,7 @@ void contention_queue::hand_over(contender& from, std::vector<contender_ptr> to)
                         });
     op.steps = std::move(all).steps();
     op.generation = from.session;
+    op.owed = true;
     port_.start(op);
 }
 
@@ -109,6 +112,7 @@ void contention_queue::announce(contender& from, const remote_node& to) {
     all.erase(announcement).erase(op.path);
     op.steps = std::move(all).steps();
     op.generation = from.session;
+    op.owed = true;
     port_.start(op);
 }
 

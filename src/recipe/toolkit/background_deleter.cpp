@@ -46,6 +46,7 @@ task<error_code> delete_reliably(port& p, std::string path, std::uint64_t genera
     retry attempts(p, generation);
     for (;;) {
         request erase(p, op_code::erase, path, generation);
+        erase.owed = true;
         error_code ec = co_await erase;
         if (!co_await again_until_done(p, attempts, ec))
             co_return ec == zk_errc::no_node ? error_code() : ec;
