@@ -39,6 +39,10 @@ TEST_CASE("bad paths: refused by every operation of every recipe, and nothing is
                     CHECK(answer == errc::bad_path);
                 }
                 CHECK(all.asked() > 50);
+                semaphore_options leases;
+                leases.compatibility = compatibility::curator;
+                auto [refused, none] = co_await semaphore(zk, path, 2, leases).acquire(as_tuple());
+                CHECK(refused == errc::bad_path);
                 CHECK(zk.counters().requests == before);
             }
         },

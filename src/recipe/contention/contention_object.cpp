@@ -11,11 +11,11 @@ namespace corozk::detail {
 contention_object::contention_object(contention_settings settings,
                                      std::string identity,
                                      std::vector<std::string> kinds,
-                                     std::string path)
+                                     std::optional<std::string> path)
     : settings_(std::move(settings)),
       identity_(std::make_shared<const std::string>(std::move(identity))),
       kinds_(std::move(kinds)),
-      path_(path.empty() ? settings_.parent : std::move(path)) {
+      path_(path ? *std::move(path) : settings_.parent) {
     // The root cannot be used, as it contains the server's own nodes.
     if (const char* text = path_problem(path_))
         refuse_all(errc::bad_path, text);

@@ -8,6 +8,7 @@
 #include <corozk/detail/recipe/contention_recipe.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +23,7 @@ public:
     contention_object(contention_settings settings,
                       std::string identity,
                       std::vector<std::string> kinds,
-                      std::string path = std::string());
+                      std::optional<std::string> path = std::nullopt);
     virtual ~contention_object() = default;
 
     const std::string& path() const noexcept { return path_; }
