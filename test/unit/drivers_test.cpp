@@ -5,11 +5,13 @@
 #include "recipe/contention/limit.hpp"
 #include "recipe/contention/node_name.hpp"
 #include "recipe/contention/release_request.hpp"
+#include "recipe/locks/semaphore_rule.hpp"
 #include "recipe/locks/shared_lock_rule.hpp"
 #include "recipe/priority_lock/attempt.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/backoff.hpp"
 #include "scripted_port.hpp"
+#include "session/watch_registry.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -445,6 +447,38 @@ TEST_CASE("contention queue: to abandon what was granted changes nothing") {
     REQUIRE(p.asked() == "get " + node);
     p.answer(zk_errc::no_node);
     CHECK_FALSE(held.valid());
+}
+
+TEST_CASE("contention queue: nothing is granted by a limit whose watch is in doubt") {
+    detail::watch_registry watches;
+    scripted_queue q(detail::the_semaphore_rule);
+    scripted_port& p = q.p;
+    q.settings.initial_limit = 1;
+    auto watched = [&] {
+        watches.armed(detail::watch_kind::data, p.front().path, 0, p.front().watcher());
+        p.answer();
+    };
+    std::optional<error_code> first, second;
+    ownership held, waits;
+    q.queue().enter(detail::acquire_request(), q.data, q.call(first, held));
+    const std::string node = q.create(1);
+    q.list(node);
+    REQUIRE(p.asked() == "get /l");
+    p.front().answer = "1";
+    watched();
+    REQUIRE(p.asked() == "get " + node);
+    p.front().record.czxid = 10;
+    watched();
+    REQUIRE(first == error_code());
+    q.queue().enter(detail::acquire_request(), q.data, q.call(second, waits));
+    q.create(2);
+    held = ownership();
+    REQUIRE(p.asked() == "commit " + node);
+    // A persistent watch at the path was removed, and with it perhaps the other one.
+    watches.set_again(detail::watch_kind::data, "/l");
+    p.answer();
+    CHECK_FALSE(second);
+    CHECK(p.asked() == "get /l");
 }
 
 TEST_CASE("contention queue: what leaves without a quorum is deleted when there is one") {

@@ -142,6 +142,7 @@ void contention_queue::place(contender& c, std::string_view name, const stat& re
 /// @param seen    contenders whose nodes are known to exist now
 /// @param listed  whether a listing was just merged
 void contention_queue::evaluate(std::span<const contender_ptr> seen, bool listed) {
+    doubt_limit();
     for (;;) {
         decision_facts facts;
         facts.now = port_.now();
@@ -224,6 +225,12 @@ task<> contention_queue::read_limit() {
             abandon_waiting(ec);
     }
     driver_ended();
+}
+
+/// A change might not have been reported.
+void contention_queue::doubt_limit() noexcept {
+    if (!limit_watch_.certain())
+        view_.limit().changed();
 }
 
 void contention_queue::limit_changed(watch_event_type) noexcept {
@@ -450,13 +457,12 @@ void contention_queue::run() noexcept {
     if (std::exchange(reconnected_, false)) {
         // The session sets watches again; requests without a response are repeated.
         view_.outdated();
-        if (!limit_watch_.certain())
-            view_.limit().changed();
         for (const auto& c : placed_contenders()) {
             if (c->state == stage::granted && !c->watch_.armed())
                 prove(*c);
         }
     }
+    doubt_limit();
     view_.heed_announcement();
     evaluate();
     view_.announcement_heeded();

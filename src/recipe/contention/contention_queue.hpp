@@ -68,6 +68,7 @@ private:
     void list(bool watch);
     void listed(const operation& answer);
     task<> read_limit();
+    void doubt_limit() noexcept;
     void prove(contender& c);
     void prove_some();
     std::vector<contender_ptr> to_prove();
