@@ -56,6 +56,11 @@ TEST_CASE("election: candidates in order, an acknowledgement, a resignation") {
         CHECK(seen.value().acknowledged);
         CHECK(seen.value().path == term.path());
         co_await mine.acknowledge(term);  // it stays so
+        lock no_election(zk, path);
+        ownership no_term = co_await no_election.acquire();
+        auto [refused] = co_await mine.acknowledge(no_term, as_tuple());
+        CHECK(refused == errc::bad_option);
+        co_await no_term.release();
         auto candidates = co_await theirs.list_contenders();
         REQUIRE(candidates.size() == 2);
         CHECK((candidates[0].holds && candidates[0].kind == "candidate"));

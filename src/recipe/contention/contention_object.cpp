@@ -67,9 +67,10 @@ error_code find_held(const contention_callee& of,
         return errc::ownership_lost;
     const contention_settings& here = of.impl->settings();
     const contention_settings& there = found->current_queue()->settings();
-    bool same = there.parent == here.parent && there.rule == here.rule;
-    if (!same)
+    if (there.parent != here.parent)
         return p.reject(errc::bad_option, here.parent, ": the ownership is of ", there.parent);
+    if (there.names != here.names)
+        return p.reject(errc::bad_option, here.parent, ": the ownership is of another recipe");
     return {};
 }
 

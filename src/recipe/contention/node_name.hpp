@@ -71,6 +71,8 @@ struct naming {
     /// Nothing for other names.
     std::optional<node_name> parse(std::string_view name) const noexcept;
 
+    friend bool operator==(const naming&, const naming&) = default;
+
 private:
     /// Removes the text between guid and sequence from the front.
     bool take_infix(std::string_view& text,
