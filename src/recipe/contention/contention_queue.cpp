@@ -457,9 +457,12 @@ void contention_queue::run() noexcept {
     if (std::exchange(reconnected_, false)) {
         // The session sets watches again; requests without a response are repeated.
         view_.outdated();
-        for (const auto& c : placed_contenders()) {
-            if (c->state == stage::granted && !c->watch_.armed())
-                prove(*c);
+        for (contention_node& n : view_.nodes()) {
+            if (!n.local())
+                continue;
+            auto& c = static_cast<contender&>(n);
+            if (c.state == stage::granted && !c.watch_.armed())
+                prove(c);
         }
     }
     doubt_limit();
