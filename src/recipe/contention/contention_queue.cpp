@@ -201,8 +201,6 @@ void contention_queue::listed(const operation& answer) {
     error_code ec = answer.error;
     if (ec && ec != zk_errc::no_node) {
         view_.listing_failed();
-        if (ec == zk_errc::throttled)
-            return wake();
         if (fault_of(ec) != fault::refused)
             return;
         // Not permitted to list: no contender can ever be granted.

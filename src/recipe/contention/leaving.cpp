@@ -190,7 +190,6 @@ void contention_queue::fail(contender& c, error_code reason) {
     }
     auto call = std::move(c.call_);
     call.fail(reason);
-    wake();
 }
 
 void contention_queue::remove(contender& c, bool deleted) {

@@ -24,6 +24,11 @@ public:
 
 namespace {
 
+/// Why nothing can be there, or null.
+const char* problem_at(const std::string& path) {
+    return path == "/" ? "is the root" : path_problem(path);
+}
+
 task<error_code> survey_all(port& p,
                             const deadlock_search& search,
                             const user_call<wait_graph>& call,
@@ -66,7 +71,8 @@ std::shared_ptr<deadlock_search> make_deadlock_search(const client& c,
     auto search = std::make_shared<deadlock_search>(c.implementation());
     for (std::string& path : paths) {
         deadlock_search::place place;
-        place.candidates = known_queues_at(c, path);
+        if (!problem_at(path))
+            place.candidates = known_queues_at(c, path);
         place.path = std::move(path);
         search->places.push_back(std::move(place));
     }
@@ -80,7 +86,7 @@ void start_deadlock_search(const std::shared_ptr<deadlock_search>& search,
     if (!s)
         ec = errc::closed;
     for (const auto& place : search->places) {
-        const char* problem = place.path == "/" ? "is the root" : path_problem(place.path);
+        const char* problem = problem_at(place.path);
         if (!ec && problem) {
             ec = detail::port_of(*s).reject(
                 errc::bad_path, "find_deadlocks: path \"", place.path, "\" ", problem);

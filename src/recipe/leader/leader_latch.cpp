@@ -22,6 +22,8 @@ public:
     void start() {
         if (stopped())
             return;
+        if (error_code ec = problem_of(campaign.session_, campaign.impl_))
+            return become(latch_state::idle, ec);
         wanted_ = true;
         close_calls_.complete(boost::asio::error::operation_aborted);
         // Supersedes earlier decisions, even if the driver has not seen them yet.
@@ -119,11 +121,8 @@ private:
         resign_calls_.complete(ec);
     }
 
-    /// Starts a candidacy. @return null with `error` set if that can never succeed
-    std::unique_ptr<grant_request> enter(error_code& error) {
-        error = problem_of(campaign.session_, campaign.impl_);
-        if (error)
-            return nullptr;
+    /// Starts a candidacy.
+    std::unique_ptr<grant_request> enter() {
         const contention_object& where = *campaign.impl_;
         return std::make_unique<grant_request>(
             queue_of(port_, where.settings()), acquire_request(), where.identity(), wake_);
@@ -180,13 +179,7 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
         view.leaving = failed != nullptr;
         switch (decide(view)) {
             case latch_step::wait: co_await me.wake_.wait(); break;
-            case latch_step::campaign: {
-                error_code ec;
-                candidacy = me.enter(ec);
-                if (!candidacy)
-                    me.give_up(ec);
-                break;
-            }
+            case latch_step::campaign: candidacy = me.enter(); break;
             case latch_step::withdraw:
                 candidacy->abandon(boost::asio::error::operation_aborted);
                 while (!candidacy->done())
@@ -226,8 +219,6 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
                 break;
             case latch_step::stop:
                 me.running_ = false;
-                me.end_resignation(errc::ownership_lost);
-                me.fail_leadership(errc::not_a_member);
                 if (!me.stopped())
                     me.become(latch_state::idle, std::exchange(me.fatal_, error_code()));
                 me.close_calls_.complete(error_code());

@@ -73,8 +73,7 @@ task<> acquire_all(port& p,
         multi_state state;
         state.parts = parts.size();
         state.granted = granted.size();
-        state.failed = bool(failure);
-        state.over = call.over();
+        state.over = failure || call.over();
         state.all_valid = granted.valid();
         multi_step step = decide(state);
         if (step == multi_step::deliver) {

@@ -26,7 +26,7 @@ std::optional<std::string> named_twice(const std::vector<std::string>& paths) {
 }
 
 multi_step decide(const multi_state& s) noexcept {
-    if (s.failed || s.over)
+    if (s.over)
         return multi_step::roll_back;
     if (!s.all_valid)
         return multi_step::wait_for_loss;

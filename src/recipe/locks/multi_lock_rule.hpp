@@ -30,8 +30,7 @@ std::optional<std::string> named_twice(const std::vector<std::string>& paths);
 struct multi_state {
     std::size_t parts = 0;
     std::size_t granted = 0;
-    bool failed = false;    ///< a part failed, or a granted one was lost
-    bool over = false;      ///< cancelled, or the deadline has passed
+    bool over = false;      ///< a part was lost, the call cancelled, or its deadline has passed
     bool all_valid = true;  ///< all granted parts, to the client's knowledge
 };
 

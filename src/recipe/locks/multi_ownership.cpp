@@ -15,41 +15,32 @@ namespace {
 
 using loss_call = user_call<error_code, std::string>;
 
-/// A part as used by a driver, which must not keep the session alive.
-struct watched_part {
-    watched_part(port& p, signal& wake, std::string path_, std::shared_ptr<owned> impl_)
-        : path(std::move(path_)), impl(std::move(impl_)), loss(p, wake) {}
-
-    std::string path;
-    std::shared_ptr<owned> impl;
-    inner_call<error_code> loss;
-};
-
+/// As used by a driver, which must not keep the session alive.
 using named_parts = std::vector<std::pair<std::string, std::shared_ptr<owned>>>;
 
 task<> wait_for_loss(port& p, named_parts parts, loss_call user) {
     signal wake(p);
     auto call = cancellable(std::move(user), any_cancellation, &wake);
-    std::vector<std::unique_ptr<watched_part>> watched;
+    std::vector<std::unique_ptr<inner_call<error_code>>> losses;
     for (auto& [path, impl] : parts) {
-        watched.push_back(std::make_unique<watched_part>(p, wake, path, impl));
-        impl->wait_lost(user_call<error_code>(p, watched.back()->loss.handler()));
+        losses.push_back(std::make_unique<inner_call<error_code>>(p, wake));
+        impl->wait_lost(user_call<error_code>(p, losses.back()->handler()));
     }
     while (call->waiting()) {
-        for (auto& part : watched) {
-            if (!call->waiting() || !part->loss.done())
+        for (std::size_t i = 0; i < losses.size() && call->waiting(); ++i) {
+            inner_call<error_code>& loss = *losses[i];
+            if (!loss.done())
                 continue;
-            if (part->loss.error()) {
-                call->fail(part->loss.error());
-            } else {
-                call->complete(error_code(), part->loss.value(), part->path);
-            }
+            if (loss.error())
+                call->fail(loss.error());
+            else
+                call->complete(error_code(), loss.value(), parts[i].first);
         }
         if (call->waiting())
             co_await wake.wait();
     }
-    for (auto& part : watched)
-        part->loss.cancel();
+    for (auto& loss : losses)
+        loss->cancel();
 }
 
 task<> release_all(port& p,

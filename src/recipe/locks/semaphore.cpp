@@ -196,7 +196,7 @@ task<> read_holders(detail::port& p,
     auto call = cancellable(std::move(user), any_cancellation);
     contention_survey found;
     error_code ec = co_await survey(p, impl->settings(), impl->kinds(), found);
-    std::erase_if(found.contenders, [ec](const contender_info& c) { return ec || !c.holds; });
+    std::erase_if(found.contenders, [](const contender_info& c) { return !c.holds; });
     call->complete(ec, std::move(found.contenders));
 }
 
