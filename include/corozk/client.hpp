@@ -220,8 +220,8 @@ public:
      *        or another client continues it (`client_options::session`).
      *
      * As `close` otherwise: all pending operations complete with `errc::closed`, after requests in
-     * flight have their responses, for at most `client_options::close_timeout`. Call it before the
-     * destructor, which closes the session.
+     * flight have their responses and nodes of locks released before are deleted, for at most
+     * `client_options::close_timeout`. Call it before the destructor, which closes the session.
      *
      * @completes `void(error_code)`
      *
