@@ -174,6 +174,7 @@ public:
         if (!stream_ || !stream_->connected())
             return false;
         send(packet);
+        ending_.requested = true;
         return true;
     }
 
@@ -205,7 +206,10 @@ public:
         if (stream_) {
             if (ending_.problem.empty())
                 ending_.problem = stream_->problem();
-            stream_->close();
+            if (ending_.requested)
+                stream_->close_when_sent();
+            else
+                stream_->close();
         }
         stream_.reset();
         inner_.end();
@@ -241,7 +245,10 @@ public:
         inner_.close();
     }
 
-    void abandon() noexcept override { close(); }
+    void abandon() noexcept override {
+        ending_.requested = false;  // nothing can be sent any more
+        close();
+    }
 
 private:
     /// Of a read: several frames of usual size, and what is read once these are many.
@@ -468,6 +475,7 @@ private:
         std::string problem;
         bool refused = false;          ///< a frame; none that follows is read
         bool too_long = false;         ///< that frame
+        bool requested = false;        ///< of the session, by this side
         bool close_confirmed = false;  ///< the session has ended
     };
 

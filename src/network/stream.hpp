@@ -61,6 +61,9 @@ public:
 
     virtual void close() = 0;
 
+    /// Closes once what was written is sent, soon in any case.
+    virtual void close_when_sent() { close(); }
+
     /// In the child of a fork: closes the descriptor and leaves the connection to the parent.
     virtual void leave_to_parent() noexcept = 0;
 

@@ -7,10 +7,12 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <openssl/err.h>
@@ -139,7 +141,8 @@ public:
         : stream(std::move(ready)),
           context_(std::move(context)),
           stream_(executor, *context_),
-          names_(std::move(names)) {
+          names_(std::move(names)),
+          farewell_(executor) {
         // Certificates, and the extension that names the server, have no final dot.
         for (std::string& name : names_) {
             if (name.ends_with('.'))
@@ -210,8 +213,22 @@ public:
     void close() override {
         closed_ = true;
         end({});
+        unsent_.clear();
+        farewell_.cancel();
         error_code ignored;
         stream_.next_layer().close(ignored);
+    }
+
+    void close_when_sent() override {
+        if (closed_ || sending_.empty())
+            return close();
+        closed_ = true;
+        end({});
+        farewell_.expires_after(longest_farewell);
+        farewell_.async_wait([self = shared_from_this()](const error_code& ec) {
+            if (!ec)
+                self->close();
+        });
     }
 
     void leave_to_parent() noexcept override {
@@ -221,6 +238,7 @@ public:
 
 private:
     static constexpr std::size_t enough = 256UL * 1024;
+    static constexpr std::chrono::milliseconds longest_farewell{100};
 
     void shake_hands() {
         if (closed_)
@@ -299,9 +317,10 @@ private:
                                  [self = shared_from_this()](const error_code& ec, std::size_t) {
                                      bool full = self->congested();
                                      self->sending_.clear();
-                                     // The input ends, too.
-                                     if (ec || self->closed_)
-                                         return;
+                                     if (self->closed_ && (ec || self->unsent_.empty()))
+                                         return self->close();
+                                     if (ec)
+                                         return;  // the input ends, too
                                      if (!self->unsent_.empty())
                                          self->send();
                                      else
@@ -330,6 +349,7 @@ private:
     error_code failed_;
     std::vector<unsigned char> sending_;
     std::vector<unsigned char> unsent_;
+    boost::asio::steady_timer farewell_;  ///< until it is closed, sent or not
     bool reading_ = false;
 };
 

@@ -138,6 +138,30 @@ TEST_CASE("tls: operations, watches and recipes, over a restart of the server") 
     CHECK_FALSE(admin(secure.instance.port()).exists("/session"));
 }
 
+TEST_CASE("tls: closed without time to wait while something is being sent, the server is told") {
+    secure_server& secure = usual_server();
+    auto body = [&](client& other) -> awaitable<void> {
+        ownership held = co_await lock(other, "/farewell").acquire();
+        client_options options = secure.options(made().client());
+        options.close_timeout = 0ms;
+        options.session_timeout = 30s;
+        client zk = co_await client::connect(co_await boost::asio::this_coro::executor, options);
+        create_options until_closed;
+        until_closed.mode = create_mode::ephemeral;
+        co_await zk.create("/farewell-session", "", until_closed);
+        // Its contender is being removed when the call ends.
+        auto [late, none] = co_await lock(zk, "/farewell").acquire_for(50ms, as_tuple());
+        CHECK(late == errc::deadline_exceeded);
+        auto [ec] = co_await zk.close(as_tuple());
+        CHECK(ec == errc::session_left_to_expire);
+        // Long before it would expire.
+        auto gone = [&] { return !admin(secure.instance.port()).exists("/farewell-session"); };
+        co_await eventually_async(gone, zk.status().negotiated_timeout / 2);
+        co_await held.release();
+    };
+    with_client(secure.options(made().client()), body, 60s);
+}
+
 TEST_CASE("tls: the server knows the client by its certificate") {
     secure_server& secure = usual_server();
     corozk::acl only_client{corozk::acl_entry(permission::all, "x509", "CN=client")};
