@@ -2,10 +2,12 @@
 #pragma once
 
 #include "driver/port.hpp"
+#include "session/agenda.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/intrusive/set.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <utility>
 
@@ -27,8 +29,12 @@ public:
     time_point first() const noexcept {
         return nodes_.empty() ? time_point::max() : nodes_.begin()->when;
     }
+
+    /// Those that are due, in pieces: `first` is due if some are left.
     void run(time_point now) noexcept {
-        while (first() <= now) {
+        constexpr std::size_t at_a_time = 512;
+        allowance time;
+        for (std::size_t i = 0; i < at_a_time && first() <= now && !time.spent(); ++i) {
             timer_node& t = *nodes_.begin();
             t.cancel();
             t.expired();

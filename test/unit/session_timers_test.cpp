@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <deque>
 #include <vector>
 
 namespace corozk::testing::session_timers_test {
@@ -58,6 +59,31 @@ TEST_CASE("session timers: nothing to wait for") {
     f.wait(steady_clock::now() + 1h);
     f.wait(time_point::max());
     CHECK(f.run().empty());
+}
+
+TEST_CASE("session timers: many that are due at once are run in pieces") {
+    struct noted_timer : timer_node {
+        std::vector<noted_timer*>* expired_ = nullptr;
+        void expired() noexcept override { expired_->push_back(this); }
+    };
+    boost::asio::io_context io;
+    session_timers timers(io.get_executor());
+    const time_point now = steady_clock::now();
+    std::vector<noted_timer*> done;
+    std::deque<noted_timer> nodes(10'000);
+    for (noted_timer& node : nodes) {
+        node.expired_ = &done;
+        timers.start(node, now);
+    }
+    done.reserve(nodes.size());
+    timers.run(now);
+    CHECK(!done.empty());
+    CHECK(done.size() < nodes.size());
+    while (timers.first() <= now)
+        timers.run(now);
+    REQUIRE(done.size() == nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        REQUIRE(done[i] == &nodes[i]);
 }
 
 TEST_CASE("session timers: a check that is much later than usual") {
