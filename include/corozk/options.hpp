@@ -38,7 +38,7 @@ struct auth_info {
  *
  * Each certificate or key is given either as a PEM file or as a PEM text. Files are read again for
  * the next connection after they have changed. If they cannot be used then, the previous ones
- * stay in use, and the reason is logged.
+ * stay in use, and the reason is logged. What comes out of a pipe is read once, and kept.
  */
 struct tls_options {
     tls_options() = default;

@@ -20,8 +20,28 @@ namespace {
 
 namespace ssl = boost::asio::ssl;
 
+bool is_pipe(const std::string& file) {
+    struct ::stat found {};
+    return ::stat(file.c_str(), &found) == 0 && S_ISFIFO(found.st_mode);
+}
+
+/// @param piped what has come out of pipes, by their names: a pipe can be read once
+std::string content_of(const std::string& file,
+                       std::map<std::string, std::string>& piped,
+                       std::string& problem) {
+    if (!is_pipe(file))
+        return read_file(file, problem);
+    std::string& known = piped[file];
+    if (known.empty())
+        known = read_file(file, problem);
+    return known;
+}
+
 /// A PEM text of the options: from memory, or the content of a file.
-std::string pem_text(const char* option, const std::string& file, const std::string& text) {
+std::string pem_text(const char* option,
+                     const std::string& file,
+                     const std::string& text,
+                     std::map<std::string, std::string>& piped) {
     if (!file.empty() && !text.empty()) {
         throw std::runtime_error(std::string("set either ") + option + "_file or " + option +
                                  "_pem");
@@ -29,7 +49,7 @@ std::string pem_text(const char* option, const std::string& file, const std::str
     if (file.empty())
         return text;
     std::string why;
-    std::string content = read_file(file, why);
+    std::string content = content_of(file, piped, why);
     if (why.empty() && content.empty())
         why = "it is empty";
     if (!why.empty()) {
@@ -55,8 +75,9 @@ bool is_block(std::string_view rest, std::string_view type) {
 std::string pem(const char* option,
                 std::string_view type,
                 const std::string& file,
-                const std::string& text) {
-    std::string found = pem_text(option, file, text);
+                const std::string& text,
+                std::map<std::string, std::string>& piped) {
+    std::string found = pem_text(option, file, text, piped);
     if (found.empty())
         return found;
     const std::string what = file.empty() ? std::string(option) + "_pem"
@@ -114,10 +135,11 @@ void check_context(ssl::context& context) {
         throw std::runtime_error("the context was made for servers: use ssl::context::tls_client");
 }
 
-std::shared_ptr<ssl::context> make_context(const tls_options& options) {
+std::shared_ptr<ssl::context> make_context(const tls_options& options,
+                                           std::map<std::string, std::string>& piped) {
     auto made = std::make_shared<ssl::context>(ssl::context::tls_client);
     SSL_CTX_set_min_proto_version(made->native_handle(), TLS1_2_VERSION);
-    std::string authorities = pem("ca", certificate_block, options.ca_file, options.ca_pem);
+    std::string authorities = pem("ca", certificate_block, options.ca_file, options.ca_pem, piped);
     if (authorities.empty() && !options.system_authorities) {
         throw std::runtime_error(
             "no authority is trusted: set ca_file, ca_pem or "
@@ -134,9 +156,9 @@ std::shared_ptr<ssl::context> make_context(const tls_options& options) {
     if (options.system_authorities)
         apply("system_authorities", [&](error_code& ec) { made->set_default_verify_paths(ec); });
 
-    std::string certificate =
-        pem("certificate", certificate_block, options.certificate_file, options.certificate_pem);
-    std::string key = pem("key", key_block, options.key_file, options.key_pem);
+    std::string certificate = pem(
+        "certificate", certificate_block, options.certificate_file, options.certificate_pem, piped);
+    std::string key = pem("key", key_block, options.key_file, options.key_pem, piped);
     if (certificate.empty() != key.empty())
         throw std::runtime_error("a client certificate needs both the certificate and its key");
     if (certificate.empty())
@@ -162,7 +184,7 @@ tls_settings::file_states tls_settings::look_at_files() const {
         if (file->empty())
             continue;
         struct ::stat found {};
-        // A missing file has a state, too, and a pipe always the same: it is read once.
+        // A missing file has a state, too, and a pipe always the same.
         if (::stat(file->c_str(), &found) != 0 || S_ISFIFO(found.st_mode))
             found = {};
         // Not only the time of the last modification, which a copy may have kept.
@@ -185,7 +207,9 @@ std::shared_ptr<ssl::context> tls_settings::context(std::string& problem) {
             throw std::runtime_error("server_name must be the name of a server");
         if (options_.context)
             check_context(*options_.context);
-        context_ = options_.context ? options_.context : make_context(options_);
+        auto piped = piped_;
+        context_ = options_.context ? options_.context : make_context(options_, piped);
+        piped_ = std::move(piped);
         used_ = std::move(now);
         refused_.clear();
         return context_;

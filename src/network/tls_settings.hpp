@@ -30,8 +30,9 @@ private:
 
     tls_options options_;
     std::shared_ptr<boost::asio::ssl::context> context_;
-    file_states used_;     ///< when `context_` was made
-    file_states refused_;  ///< when they could not be used
+    file_states used_;                          ///< when `context_` was made
+    file_states refused_;                       ///< when they could not be used
+    std::map<std::string, std::string> piped_;  ///< what of `context_` came out of pipes, by file
 };
 
 }  // namespace corozk::detail

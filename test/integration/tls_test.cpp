@@ -22,6 +22,8 @@
 #include <fstream>
 #include <openssl/ssl.h>
 #include <string>
+#include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 namespace corozk::testing::tls_test {
@@ -453,6 +455,29 @@ TEST_CASE("tls: a file is read again that was replaced by one of the same age") 
     fs::last_write_time(file, age);
     CHECK(settings.context(problem) != first);
     CHECK(problem.empty());
+}
+
+TEST_CASE("tls: a certificate is renewed for a key that has come out of a pipe") {
+    namespace fs = std::filesystem;
+    temporary_directory folder;
+    tls_options tls = made().client();
+    tls.certificate_file = (folder.path() / "current.pem").string();
+    tls.key_file = (folder.path() / "key").string();
+    fs::copy_file(made().file("client.pem"), tls.certificate_file);
+    REQUIRE(::mkfifo(tls.key_file.c_str(), 0600) == 0);
+    std::thread writer(
+        [&] { std::ofstream(tls.key_file) << made().text("client.key") << std::flush; });
+    corozk::detail::tls_settings settings(tls);
+    std::string problem;
+    auto first = settings.context(problem);
+    writer.join();
+    CHECK(first);
+    CHECK(problem.empty());
+    std::ofstream(tls.certificate_file, std::ios::app) << "\n";
+    auto renewed = settings.context(problem);
+    CHECK(problem.empty());
+    CHECK(renewed != first);
+    CHECK(settings.context(problem) == renewed);
 }
 
 TEST_CASE("tls: what an outage is due to is in the log once, as a warning") {
