@@ -12,8 +12,8 @@ void session::close(user_call<> call, bool leaving) {
     heed_fork();
     call.ahead_of_copies();
     if (over() && calls_.closing.empty()) {
-        // One that was to be continued lives on, if no server was asked for it.
-        const bool left = identity_.to_continue() && !leaving;
+        // Also one that was to be continued, if no server was asked for it.
+        const bool left = identity_.at_server(false) && !leaving;
         begin_closing();
         return call.complete(left ? make_error_code(errc::session_left_to_expire) : error_code());
     }

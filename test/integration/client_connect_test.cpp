@@ -739,6 +739,12 @@ TEST_CASE("close: in every state") {
             CHECK(ec == errc::session_left_to_expire);
             error_code refused = co_await queued.wait();
             CHECK(refused == errc::closed);
+            auto [again] = co_await zk.close(as_tuple());
+            CHECK(again == errc::session_left_to_expire);
+            proxy.set_acceptance(acceptance::normal);
+            co_await zk.connect();
+            auto [confirmed] = co_await zk.close(as_tuple());
+            CHECK_FALSE(confirmed);
         }
         SECTION("the connection goes while the last answers are awaited") {
             options.close_timeout = 60s;  // longer than anybody waits here: it is known at once

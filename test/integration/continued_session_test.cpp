@@ -99,6 +99,8 @@ TEST_CASE("continued session: left on purpose") {
         CHECK(closed == errc::closed);
         auto [again] = co_await zk.leave_session(as_tuple());
         CHECK_FALSE(again);
+        auto [unconfirmed] = co_await zk.close(as_tuple());
+        CHECK(unconfirmed == errc::session_left_to_expire);
         zk = client();
         co_await other.sync();
         CHECK(owner_of(path + "/e") == left.id);
