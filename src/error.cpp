@@ -159,7 +159,8 @@ const char* detail_of(const error_code& ec, std::string_view operation, std::str
     const bool creates = operation == "create" || operation.ends_with("commit") ||
                          operation.starts_with("persistent_node.");
     return ec == zk_errc::unimplemented && creates
-               ? "a TTL needs zookeeper.extendedTypesEnabled=true at the server"
+               ? "a TTL needs zookeeper.extendedTypesEnabled=true at the server, and "
+                 "server_dialect::automatic"
                : nullptr;
 }
 
