@@ -86,8 +86,7 @@ transaction& transaction::check(std::string path, std::int32_t version) {
 
 transaction& transaction::append(const transaction& other) {
     // By index: it may be this one.
-    std::size_t count = other.steps_.size();
-    steps_.reserve(steps_.size() + count);
+    const std::size_t count = other.steps_.size();
     for (std::size_t i = 0; i < count; ++i)
         steps_.push_back(other.steps_[i]);
     return *this;
