@@ -39,9 +39,9 @@ public:
 
     /// First element.
     const_iterator begin() const noexcept { return all_ ? all_->data() + first_ : nullptr; }
-    const_iterator end() const noexcept { return begin() + count_; }  ///< Past the last element.
-    std::size_t size() const noexcept { return count_; }              ///< Number of elements.
-    bool empty() const noexcept { return count_ == 0; }               ///< Whether `size() == 0`.
+    const_iterator end() const noexcept { return begin() + size(); }  ///< Past the last element.
+    std::size_t size() const noexcept { return all_ ? count_ : 0; }   ///< Number of elements.
+    bool empty() const noexcept { return size() == 0; }               ///< Whether `size() == 0`.
     const std::string& operator[](std::size_t i) const { return begin()[i]; }  ///< `i < size()`.
     const std::string& front() const { return *begin(); }  ///< The list must not be empty.
     const std::string& back() const { return end()[-1]; }  ///< The list must not be empty.

@@ -31,6 +31,11 @@ TEST_CASE("path list: a list of its own, a part of a shared one, and none") {
     CHECK(copy[1] == "/3");
     CHECK(&copy[0] == &middle[0]);
     CHECK(paths(copy.begin(), copy.end()) == paths{"/2", "/3"});
+
+    const path_list moved = std::move(copy);
+    CHECK(moved == paths{"/2", "/3"});
+    CHECK(copy.empty());
+    CHECK(copy == none);
 }
 
 }  // namespace corozk::testing::path_list_test
