@@ -51,7 +51,9 @@ public:
         sasl_.server = names.front();
         stream_ = streams_.make(
             names, [this] { ready_(); }, ending_.problem);
-        conversation_.emplace(known_.last_zxid);
+        conversation_.emplace(
+            known_.last_zxid,
+            static_cast<std::int32_t>(streams_.options().session_timeout.count()));
         known_.abilities.connecting(server.address().to_string() + ' ' +
                                     std::to_string(server.port()));
         if (stream_)

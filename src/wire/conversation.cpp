@@ -118,6 +118,7 @@ void conversation::sent(std::span<unsigned char> frame) {
 
 void conversation::connect(std::span<unsigned char> frame) noexcept {
     constexpr std::size_t zxid_at = length_size + 4;  // behind the protocol's version
+    constexpr std::size_t timeout_at = zxid_at + 8;
     jute_reader in{payload_of(frame)};
     in.int32();
     const std::int64_t zxid = in.int64();
@@ -127,8 +128,10 @@ void conversation::connect(std::span<unsigned char> frame) noexcept {
     const bool whole = !in.failed();
     in.buffer();  // the password
     allows_read_only_ = in.boolean();
-    if (whole)
+    if (whole) {
         store_big_endian(frame.data() + zxid_at, static_cast<std::uint64_t>(last_zxid_));
+        store_big_endian(frame.data() + timeout_at, static_cast<std::uint32_t>(timeout_));
+    }
     phase_ = phase::connecting;
 }
 

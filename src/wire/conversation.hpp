@@ -45,9 +45,12 @@ struct reception {
 class conversation {
 public:
     /// @param last_zxid what the session has seen before: a connect request claims no less.
-    explicit conversation(std::int64_t last_zxid = 0) noexcept : last_zxid_{last_zxid} {}
+    /// @param timeout of the session, in milliseconds, that a connect request asks for
+    explicit conversation(std::int64_t last_zxid = 0, std::int32_t timeout = 10'000) noexcept
+        : last_zxid_{last_zxid}, timeout_{timeout} {}
 
-    /// A frame is about to be sent: fills in its xid or, in the connect request, the last zxid seen.
+    /// A frame is about to be sent: fills in its xid or, in the connect request, the last zxid seen and
+    /// the timeout, where the C client has what an earlier server has granted.
     void sent(std::span<unsigned char> frame);
 
     /// A frame has arrived. To be called no more once one was refused.
@@ -97,6 +100,7 @@ private:
     std::deque<request> requests_;
     std::deque<std::uint8_t> steps_;  // of all awaited transactions, as numbers of forms
     std::int64_t last_zxid_;
+    std::int32_t timeout_;
     std::int64_t session_ = 0;  // that the connect request asks for
     std::int32_t next_xid_ = 1;
     std::uint32_t pings_ = 0;

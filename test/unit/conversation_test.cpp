@@ -27,11 +27,12 @@ std::int32_t xid_of(const std::string& frame) {
 
 std::string connect_request(std::int64_t session = 0,
                             std::int64_t zxid = 0,
-                            bool allows_read_only = true) {
+                            bool allows_read_only = true,
+                            std::int32_t timeout = 10'000) {
     jute_writer body;
     body.int32(0)
         .int64(zxid)
-        .int32(10'000)
+        .int32(timeout)
         .int64(session)
         .buffer(std::string(16, 'p'))
         .boolean(allows_read_only);
@@ -145,6 +146,13 @@ TEST_CASE("conversation: the connect request claims no less than what was seen")
     newer.sent(span_of(asked));
     CHECK(asked == connect_request(1, 300));
     CHECK(newer.last_zxid() == 300);
+}
+
+TEST_CASE("conversation: the connect request asks for the timeout that was configured") {
+    conversation about{0, 30'000};
+    std::string asked = connect_request();  // with what an earlier server has granted
+    about.sent(span_of(asked));
+    CHECK(asked == connect_request(0, 0, true, 30'000));
 }
 
 TEST_CASE("conversation: responses to connect requests") {
