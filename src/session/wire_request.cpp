@@ -198,7 +198,7 @@ void read_transaction(operation& op, jute_reader in) {
 }
 
 void read_reads(operation& op, jute_reader in) {
-    op.read_results.resize(op.reads.size());
+    op.read_results.assign(op.reads.size(), {});
     for (std::size_t i = 0; i < op.reads.size(); ++i) {
         read_result& result = op.read_results[i];
         step_header header(in);
