@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
-#include <limits>
 #include <mutex>
 #include <sys/time.h>
 #include <utility>
@@ -246,11 +245,7 @@ session_credentials handle::credentials() const {
 }
 
 std::chrono::milliseconds handle::negotiated_timeout() const noexcept {
-    // The C client computes two thirds of it in 32 bits. On overflow it would not wait at all and
-    // never connect again. No sane server grants such a timeout; treat it as elapsed.
-    constexpr int longest = std::numeric_limits<int>::max() / 2;
-    int timeout = zoo_recv_timeout(zh_);
-    return std::chrono::milliseconds(timeout > longest ? 0 : timeout);
+    return std::chrono::milliseconds(zoo_recv_timeout(zh_));
 }
 
 }  // namespace corozk::detail

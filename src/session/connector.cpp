@@ -191,9 +191,8 @@ void connector::wait_until(time_point when) noexcept {
 
 void connector::pause(std::size_t failures, time_point now) {
     auto delay = first_retry * (1 << std::min<std::size_t>(failures - 1, 4));
-    // Several of them must not cause expiry. (A server may grant any timeout, even a negative one.)
-    auto lives =
-        timeout_ > 0ms ? std::min(timeout_, options_.session_timeout) : options_.session_timeout;
+    // Several of them must not cause expiry.
+    auto lives = std::min(timeout_, options_.session_timeout);
     auto longest = std::clamp<milliseconds>(lives / 10, shortest_pause, last_retry);
     delay = std::min<milliseconds>(delay, longest);
     // Jitter for the clients of a restarted server.

@@ -58,8 +58,7 @@ void server_search::list_replaced(old_list before, milliseconds spread, time_poi
     interval_ = 0ms;
     candidates_.clear();
     destination_.reset();
-    // A server may grant any timeout, even a negative one.
-    std::uniform_int_distribution<std::int64_t> moment(0, std::max(spread, 0ms).count());
+    std::uniform_int_distribution<std::int64_t> moment(0, spread.count());
     wait_until(now + milliseconds(moment(random_)));
 }
 
