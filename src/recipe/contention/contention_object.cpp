@@ -69,7 +69,7 @@ error_code find_held(const contention_callee& of,
     const contention_settings& there = found->current_queue()->settings();
     if (there.parent != here.parent)
         return p.reject(errc::bad_option, here.parent, ": the ownership is of ", there.parent);
-    if (there.names != here.names)
+    if (there.names != here.names || there.rule != here.rule)
         return p.reject(errc::bad_option, here.parent, ": the ownership is of another recipe");
     return {};
 }
