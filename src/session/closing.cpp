@@ -13,9 +13,11 @@ void session::close(user_call<> call, bool leaving) {
     call.ahead_of_copies();
     if (over() && calls_.closing.empty()) {
         // Also one that was to be continued, if no server was asked for it.
-        const bool left = identity_.at_server(false) && !leaving;
+        const bool unasked = identity_.to_continue().has_value();
+        const error_code result =
+            unasked ? make_error_code(errc::session_left_to_expire) : closing_.result();
         begin_closing();
-        return call.complete(left ? make_error_code(errc::session_left_to_expire) : error_code());
+        return call.complete(leaving ? error_code() : result);
     }
     calls_.closing.push_back({cancellable(std::move(call), stops_waiting), leaving});
     begin_closing(leaving);

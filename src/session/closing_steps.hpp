@@ -91,7 +91,7 @@ public:
     /// Whether the server has ended the session.
     bool session_ended() const noexcept { return confirmed_ && phase_ == phase_type::over; }
 
-    /// What has become of the session, for those that did not want to leave it.
+    /// What has become of the last session, for those that did not want to leave it.
     const error_code& result() const noexcept { return result_; }
 
 private:

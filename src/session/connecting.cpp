@@ -102,6 +102,7 @@ void session::connect(user_call<> call) {
     calls_.connecting.push_back({std::move(shared), deadline});
     connector_.expect(calls_.connecting.front().deadline);
     if (ended) {
+        closing_ = closing_steps();
         set_state(session_state::connecting);
         connector_.start(now());
         advance();

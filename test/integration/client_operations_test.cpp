@@ -465,7 +465,7 @@ TEST_CASE("add_auth: an unknown scheme ends the client, with the reason") {
         auto later = co_await zk.get("/", as_tuple());
         CHECK(std::get<0>(later) == errc::closed);
         auto [closed] = co_await zk.close(as_tuple());
-        CHECK(closed == errc::session_left_to_expire);
+        CHECK_FALSE(closed);
         auto [empty] = co_await zk.add_auth("", "x", as_tuple());
         CHECK(empty);
 
