@@ -21,17 +21,13 @@ void session::close(user_call<> call, bool leaving) {
     }
     calls_.closing.push_back({cancellable(std::move(call), stops_waiting), leaving});
     begin_closing(leaving);
-    wake();
 }
 
 void session::release() noexcept {
     heed_fork();
     // A view may still be there, but nobody who would end another session.
     views_.ownerless = true;
-    if (status().state == session_state::closed)
-        return;
     begin_closing();
-    wake();
 }
 
 /// In the child of a fork, connection and session belong to the parent and are left alone.

@@ -241,7 +241,7 @@ void session::established() {
     // a server without one does not keep it alive, though it may accept it.
     const bool held = read_only && !fresh && continued;
     if (!held)
-        clock_.start(connector_.attempt_started(), connector_.timeout());
+        clock_.start(link_.requested_at(), connector_.timeout());
     if (held || (read_only && resumed))
         clock_.hold();
     traffic_.connected(now());
@@ -260,12 +260,7 @@ void session::established() {
 
 /// Before queued requests, and even before the session is open; sent by the next `send_queued`.
 void session::submit_at_once(operation& op) {
-    op.state = operation::progress::sent;
-    op.sent_at = now();
-    op.sent_in = status().generation;
-    link_.submit(op);  // the server knows it
-    traffic_.mark_sent(op);
-    ++counters_.requests;
+    send(op, now());  // the server knows it
 }
 
 void session::verify_chroot() {

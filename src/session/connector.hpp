@@ -131,7 +131,6 @@ public:
     const host_list& hosts() const noexcept { return known_.hosts(); }
     const server_search& search() const noexcept { return search_; }
     std::chrono::milliseconds timeout() const noexcept { return timeout_; }  ///< of the session
-    time_point attempt_started() const noexcept { return attempt_started_; }
     const std::vector<endpoint>& tried() const noexcept { return round_.tried; }
 
     /// Why connecting failed, by server or name. Attempts in progress count as failed.

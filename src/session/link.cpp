@@ -99,6 +99,7 @@ bool link::start() {
     }
     bool attached = relay_->attach(descriptor);
     client_->process(false, true);
+    requested_at_ = steady_clock::now();
     relay_->collect();
     return attached;
 }

@@ -48,6 +48,9 @@ public:
     /// Whether the server of this connection is cut off from its quorum.
     bool read_only() const noexcept { return is(handle_state::read_only); }
 
+    /// When the C client has last requested its session: what the server knows of it is not older.
+    time_point requested_at() const noexcept { return requested_at_; }
+
     /// Starts to connect.
     void connect(const boost::asio::ip::tcp::endpoint& server, const server_names& names) {
         given_up_.clear();
@@ -109,6 +112,7 @@ private:
     std::deque<operation*> credentials_;  ///< responses come as soon as the server has read them
     std::string server_;                  ///< of this connection
     std::string given_up_;                ///< why, if this side has ended the connection
+    time_point requested_at_{};           ///< the session, on this connection
     bool fresh_ = true;                   ///< no session was established with this C client
     bool look_after_client_ = false;
     unsigned process_;  ///< the owner of the connection, by `forks()`

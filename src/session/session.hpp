@@ -108,6 +108,7 @@ private:
     void run_handlers();
     void send_queued();
     void send_requests();
+    bool send(operation& op, time_point at);
     void wait_for_more();
     void arm_timer();
     void on_timer();

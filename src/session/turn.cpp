@@ -252,24 +252,29 @@ void session::send_requests() {
             refuse(op, zk_errc::no_watcher);
             continue;
         }
-        op.state = operation::progress::sent;
-        op.sent_at = sent_at;
-        op.sent_in = status().generation;
-        if (!link_.submit(op)) {
-            op.state = operation::progress::queued;
-            op.sent_in = 0;
+        if (!send(op, sent_at)) {
             refuse(op, op.error);
             continue;
         }
-        traffic_.mark_sent(op);
         op.submitted();
         trace_start(op, status().session_id);
-        ++counters_.requests;
         if (op.code == op_code::children)
             ++counters_.listings;
         if (time.spent())
             return;
     }
+}
+
+/// @return false, with `op.error` set, if the server does not know it
+bool session::send(operation& op, time_point at) {
+    if (!link_.submit(op))
+        return false;
+    op.state = operation::progress::sent;
+    op.sent_at = at;
+    op.sent_in = status().generation;
+    traffic_.mark_sent(op);
+    ++counters_.requests;
+    return true;
 }
 
 // ---------------------------------------------------------------------------------------------
