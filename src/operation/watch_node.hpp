@@ -14,7 +14,8 @@ class operation;
 /// What is known of a server's watch, for all its waiters.
 struct watch_state {
     const bool* current = nullptr;  ///< whether it is of this session
-    bool in_doubt = false;          ///< the server may have forgotten it; until it is set again
+    bool in_doubt = false;          ///< the server may have forgotten it; until it was set again
+    bool being_set = false;         ///< ... for which the request was sent
 };
 
 /// The server's watch lists.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace corozk::detail {
 
@@ -129,6 +130,7 @@ void watch_registry::set_again(watch_kind kind, const std::string& path, std::in
     if (it == of(kind).end())
         return;
     it->second.state.in_doubt = true;
+    it->second.state.being_set = false;
     it->second.since = std::min(it->second.since, since);
     tables_->forgotten.emplace_back(kind, path);
 }
@@ -182,7 +184,7 @@ void watch_registry::collect_forgotten(watch_batch& batch, std::size_t bytes) {
         auto& [kind, path] = forgotten.front();
         map& m = of(kind);
         auto it = m.find(path);
-        if (it == m.end() || !it->second.state.in_doubt)
+        if (it == m.end() || !it->second.state.in_doubt || it->second.state.being_set)
             continue;
         if (it->second.nodes.empty()) {
             m.erase(it);
@@ -192,7 +194,7 @@ void watch_registry::collect_forgotten(watch_batch& batch, std::size_t bytes) {
             return;
         batch.since = it->second.since;
         size += packed_size(path);
-        it->second.state.in_doubt = false;  // the response to any later request comes later
+        it->second.state.being_set = true;  // requests sent before may still be answered before
         batch.paths[static_cast<std::size_t>(kind)].push_back(std::move(path));
     }
 }
@@ -201,12 +203,23 @@ void watch_registry::were_set(const watch_batch& batch, const error_code& ec) {
     if (batch.of_a_reconnect) {
         --unconfirmed_;
         failed_ = failed_ || ec;
-    } else if (ec && !is_session_lost(ec)) {
+    } else if (!is_session_lost(ec)) {
         for (watch_kind kind : all_watch_kinds) {
-            for (const std::string& path : batch.paths[static_cast<std::size_t>(kind)])
-                set_again(kind, path, batch.since);
+            for (const std::string& path : batch.paths[static_cast<std::size_t>(kind)]) {
+                if (ec)
+                    set_again(kind, path, batch.since);
+                else
+                    was_set(kind, path);
+            }
         }
     }
+}
+
+/// Unless the server may have forgotten it once more.
+void watch_registry::was_set(watch_kind kind, const std::string& path) {
+    auto it = of(kind).find(path);
+    if (it != of(kind).end() && std::exchange(it->second.state.being_set, false))
+        it->second.state.in_doubt = false;
 }
 
 }  // namespace corozk::detail

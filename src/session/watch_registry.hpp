@@ -136,6 +136,7 @@ private:
     static std::size_t notify(watch_tables::waiters nodes, watch_event_type type);
     void collect_all(watch_batch& batch, std::size_t bytes);
     void collect_forgotten(watch_batch& batch, std::size_t bytes);
+    void was_set(watch_kind kind, const std::string& path);
 
     std::unique_ptr<watch_tables> tables_ = std::make_unique<watch_tables>();
     std::optional<watch_position> resuming_;
