@@ -13,9 +13,12 @@ class operation;
 
 /// What is known of a server's watch, for all its waiters.
 struct watch_state {
+    /// Whether the server has it. It may have forgotten one that is `in_doubt`, until the response to
+    /// the request that sets it again (`being_set`).
+    enum class certainty : std::uint8_t { certain, in_doubt, being_set };
+
     const bool* current = nullptr;  ///< whether it is of this session
-    bool in_doubt = false;          ///< the server may have forgotten it; until it was set again
-    bool being_set = false;         ///< ... for which the request was sent
+    certainty at_server = certainty::certain;
 };
 
 /// The server's watch lists.
@@ -45,7 +48,9 @@ public:
 
     /// Whether it would have come before any later response: the server has the watch. Not while a
     /// persistent watch at the path may have replaced it.
-    bool certain() const noexcept { return armed() && !state_->in_doubt; }
+    bool certain() const noexcept {
+        return armed() && state_->at_server == watch_state::certainty::certain;
+    }
 
     /// Whether it is disarmed and `dropped` will be called.
     bool being_dropped() const noexcept { return is_linked() && !*state_->current; }

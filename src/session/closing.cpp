@@ -12,7 +12,7 @@ void session::close(user_call<> call, bool leaving) {
     heed_fork();
     call.ahead_of_copies();
     if (over() && calls_.closing.empty()) {
-        // Also one that was to be continued, if no server was asked for it.
+        // One that was to be continued lives on, if no server was asked for it.
         const bool unasked = identity_.to_continue().has_value();
         const error_code result =
             unasked ? make_error_code(errc::session_left_to_expire) : closing_.result();

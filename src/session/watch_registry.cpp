@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 namespace corozk::detail {
 
 namespace {
+
+using certainty = watch_state::certainty;
 
 /// The size of a path in a request: its length and its characters.
 std::size_t packed_size(const std::string& path) noexcept {
@@ -24,7 +25,7 @@ void watch_registry::armed(watch_kind kind,
     if (node)
         node->unlink();  // it may still belong to an earlier session
     // Who has waited longer for what is still to be set again may have missed a change.
-    if (!e.state.in_doubt) {
+    if (e.state.at_server == certainty::certain) {
         e.since = zxid;
         e.state.current = &tables_->current;
     }
@@ -129,8 +130,7 @@ void watch_registry::set_again(watch_kind kind, const std::string& path, std::in
     auto it = of(kind).find(path);
     if (it == of(kind).end())
         return;
-    it->second.state.in_doubt = true;
-    it->second.state.being_set = false;
+    it->second.state.at_server = certainty::in_doubt;
     it->second.since = std::min(it->second.since, since);
     tables_->forgotten.emplace_back(kind, path);
 }
@@ -184,7 +184,7 @@ void watch_registry::collect_forgotten(watch_batch& batch, std::size_t bytes) {
         auto& [kind, path] = forgotten.front();
         map& m = of(kind);
         auto it = m.find(path);
-        if (it == m.end() || !it->second.state.in_doubt || it->second.state.being_set)
+        if (it == m.end() || it->second.state.at_server != certainty::in_doubt)
             continue;
         if (it->second.nodes.empty()) {
             m.erase(it);
@@ -194,7 +194,8 @@ void watch_registry::collect_forgotten(watch_batch& batch, std::size_t bytes) {
             return;
         batch.since = it->second.since;
         size += packed_size(path);
-        it->second.state.being_set = true;  // requests sent before may still be answered before
+        // Requests sent before may still be answered before.
+        it->second.state.at_server = certainty::being_set;
         batch.paths[static_cast<std::size_t>(kind)].push_back(std::move(path));
     }
 }
@@ -218,8 +219,8 @@ void watch_registry::were_set(const watch_batch& batch, const error_code& ec) {
 /// Unless the server may have forgotten it once more.
 void watch_registry::was_set(watch_kind kind, const std::string& path) {
     auto it = of(kind).find(path);
-    if (it != of(kind).end() && std::exchange(it->second.state.being_set, false))
-        it->second.state.in_doubt = false;
+    if (it != of(kind).end() && it->second.state.at_server == certainty::being_set)
+        it->second.state.at_server = certainty::certain;
 }
 
 }  // namespace corozk::detail

@@ -58,6 +58,11 @@ struct fixture final : private hold_follower {
         CHECK_FALSE(answers.front());
     }
 
+    void reconnect() {
+        p.set_state(session_state::suspended, 1);
+        p.set_state(session_state::connected, 1);
+    }
+
     void hold_changed() noexcept override {
         changes.push_back({node->hold().held, node->hold().reason});
     }
@@ -355,8 +360,7 @@ TEST_CASE("persistent node: what was given up before the client is closed is del
     }
     SECTION("while it was looked at") {
         f.keep_it();
-        f.p.set_state(session_state::suspended, 1);
-        f.p.set_state(session_state::connected, 1);
+        f.reconnect();
         f.node->release([](error_code) {});
         f.p.advance(0s);
         REQUIRE(f.p.asked() == "sync /a");
@@ -394,8 +398,7 @@ TEST_CASE("persistent node: a look behind a sync that was refused shows nothing"
     fixture f(create_mode::ephemeral);
     f.ephemeral = true;
     f.keep_it();
-    f.p.set_state(session_state::suspended, 1);
-    f.p.set_state(session_state::connected, 1);
+    f.reconnect();
     CHECK(f.p.asked().empty());
     f.watches.fire(watch_kind::data, "/a", watch_event_type::erased);
     f.p.advance(0s);
@@ -422,8 +425,7 @@ TEST_CASE("persistent node: a release goes on if what was to be done before is r
         fixture f(create_mode::ephemeral);
         f.ephemeral = true;
         f.keep_it();
-        f.p.set_state(session_state::suspended, 1);
-        f.p.set_state(session_state::connected, 1);
+        f.reconnect();
         error_code changed;
         f.node->change("y", [&changed](error_code ec) { changed = ec; });
         f.p.advance(0s);
