@@ -8,16 +8,17 @@
 
 namespace corozk::testing {
 
-/// From now on the server seems to know of no node at or below `folder`, until a `sync`.
+/// For requests from now on the server seems to know of no node at or below `folder`, until a `sync`.
+/// A response that is on its way is not changed: its request may be one that a test has seen served.
 inline void lag_behind(fault_proxy& proxy, std::string folder) {
     proxy.edit(direction::to_client,
-               [folder = std::move(folder), lags = true](const frame_info& frame,
-                                                         std::string bytes) mutable {
+               [folder = std::move(folder), before = proxy.requests(), lags = true](
+                   const frame_info& frame, std::string bytes) mutable {
                    const bool reads = frame.op == testing::op_code::get_data ||
                                       frame.op == testing::op_code::exists ||
                                       frame.op == testing::op_code::get_children ||
                                       frame.op == testing::op_code::get_children2;
-                   if (frame.kind != frame_kind::reply)
+                   if (frame.kind != frame_kind::reply || frame.number <= before)
                        return bytes;
                    lags = lags && frame.op != testing::op_code::sync;
                    if (!lags || !reads || frame.error != 0 || !frame.path.starts_with(folder))
