@@ -230,6 +230,9 @@ void session::reconnect() {
 void session::established() {
     if (!connector_.attempting() || !link_.connected())
         return;
+    // In this very turn: a recipe may have seen it expired.
+    if (past_deadline())
+        return session_lost(zk_errc::session_expired);
     const handle& client = *link_.client();
     bool read_only = link_.read_only();
     connector_.established(client.negotiated_timeout(), read_only, now());

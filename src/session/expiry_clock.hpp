@@ -24,9 +24,10 @@ public:
     /// Further responses do not extend the session, because the server has no quorum.
     void hold() noexcept { counts_ = false; }
 
-    /// A request that was sent at that time got a response for which the leader was needed.
-    void answered(time_point sent_at) noexcept {
-        if (counts_ && sent_at > last_)
+    /// A request that was sent at that time got a response for which the leader was needed. An expired
+    /// session does not come back: a recipe may have seen it expired, and is only told of its loss.
+    void answered(time_point sent_at, time_point now) noexcept {
+        if (counts_ && sent_at > last_ && !expired(now))
             last_ = sent_at;
     }
 

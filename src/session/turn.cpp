@@ -122,7 +122,7 @@ void session::dispatch_answer(operation& op) {
             const bool settled =
                 !op.error || !(is_session_lost(op.error) || is_recoverable(op.error));
             if (settled && needs_leader(op.code))
-                clock_.answered(op.sent_at);
+                clock_.answered(op.sent_at, now());
         }
     }
     const bool failed = sent && op.error;

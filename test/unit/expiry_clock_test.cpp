@@ -42,7 +42,7 @@ TEST_CASE("expiry clock: counts from when the answered request was sent") {
     CHECK(clock.expired(start + 1000ms));
 
     // The answer may have taken as long as it likes.
-    clock.answered(start + 300ms);
+    clock.answered(start + 300ms, start);
     CHECK(clock.deadline() == start + 1300ms);
     CHECK_FALSE(clock.expired(start + 1299ms));
     CHECK(clock.expired(start + 1300ms));
@@ -52,11 +52,21 @@ TEST_CASE("expiry clock: never goes back within a session") {
     const time_point start = steady_clock::now();
     expiry_clock clock;
     clock.start(start, 1000ms);
-    clock.answered(start + 500ms);
-    clock.answered(start + 200ms);
+    clock.answered(start + 500ms, start);
+    clock.answered(start + 200ms, start);
     CHECK(clock.deadline() == start + 1500ms);
-    clock.answered(start - 1h);
+    clock.answered(start - 1h, start);
     CHECK(clock.deadline() == start + 1500ms);
+}
+
+TEST_CASE("expiry clock: an expired session does not come back") {
+    const time_point start = steady_clock::now();
+    expiry_clock clock;
+    clock.start(start, 1000ms);
+    clock.answered(start + 300ms, start + 1000ms);
+    CHECK(clock.deadline() == start + 1000ms);
+    clock.answered(start + 300ms, start + 999ms);
+    CHECK(clock.deadline() == start + 1300ms);
 }
 
 TEST_CASE("expiry clock: answers of a server without a quorum do not count") {
@@ -64,10 +74,10 @@ TEST_CASE("expiry clock: answers of a server without a quorum do not count") {
     expiry_clock clock;
     clock.start(start, 1000ms);
     clock.hold();
-    clock.answered(start + 500ms);
+    clock.answered(start + 500ms, start);
     CHECK(clock.deadline() == start + 1000ms);
     clock.start(start + 600ms, 1000ms);
-    clock.answered(start + 700ms);
+    clock.answered(start + 700ms, start);
     CHECK(clock.deadline() == start + 1700ms);
 }
 
@@ -75,7 +85,7 @@ TEST_CASE("expiry clock: a reconnect starts it anew, with what the server grante
     const time_point start = steady_clock::now();
     expiry_clock clock;
     clock.start(start, 1000ms);
-    clock.answered(start + 900ms);
+    clock.answered(start + 900ms, start);
     clock.start(start + 800ms, 400ms);
     CHECK(clock.deadline() == start + 1200ms);
 }
@@ -93,7 +103,7 @@ TEST_CASE(
     // Of several large requests, the response before came after half of the time.
     CHECK(clock.patience_end(start + 5s) == start + 9s);
     CHECK(clock.patience_end(start + 7s) == start + 10s);
-    clock.answered(start + 3s);
+    clock.answered(start + 3s, start);
     CHECK(clock.patience_end(start + 3600ms) == start + 11s);
 }
 
