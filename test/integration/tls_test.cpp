@@ -104,6 +104,20 @@ void sees(client_options options, const std::string& words) {
     run_to_idle(context);
 }
 
+/// Sets an environment variable that nobody else sets, for as long as it exists.
+class environment_setting {
+public:
+    environment_setting(const char* name, const std::string& value) : name_(name) {
+        REQUIRE(::setenv(name_, value.c_str(), 1) == 0);
+    }
+    ~environment_setting() { ::unsetenv(name_); }
+    environment_setting(const environment_setting&) = delete;
+    environment_setting& operator=(const environment_setting&) = delete;
+
+private:
+    const char* name_;
+};
+
 }  // namespace
 
 TEST_CASE("tls: operations, watches and recipes, over a restart of the server") {
@@ -229,6 +243,9 @@ TEST_CASE("tls: the certificate may be for any name that the list has for the se
         CHECK(zk.status().generation == 1);
     };
     with_client(options, body, 60s);
+    // Only the list says what its names are: nobody is asked for the name of an address.
+    if (first)
+        sees(secure.options(made().trusting("ca.pem")), "is not for \"127.0.0.1\"");
 }
 
 TEST_CASE("tls: a name that Java's TLS does not take is not sent to the server") {
@@ -615,10 +632,13 @@ TEST_CASE("tls: an authority of the system is trusted where the system's are ask
     tls.ca_file.clear();
     tls.system_authorities = true;
     // Where OpenSSL looks for them.
-    REQUIRE(::setenv("SSL_CERT_FILE", made().file("ca.pem").c_str(), 1) == 0);
+    environment_setting system("SSL_CERT_FILE", made().file("ca.pem"));
     auto body = [](client& zk) -> awaitable<void> { co_await zk.exists("/"); };
     with_client(usual_server().options(tls), body, 60s);
-    ::unsetenv("SSL_CERT_FILE");
+    // Otherwise only those that were named are.
+    tls.ca_file = made().file("other.pem");
+    tls.system_authorities = false;
+    sees(usual_server().options(tls), "unknown authority");
 }
 
 TEST_CASE("tls: a replaced certificate that cannot be used leaves the previous one in use") {
