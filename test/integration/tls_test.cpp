@@ -25,6 +25,7 @@
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 namespace corozk::testing::tls_test {
 
@@ -362,6 +363,27 @@ TEST_CASE("tls: a name's final dot is not part of what a certificate is for") {
     tls.server_name = "localhost.";
     auto body = [](client& zk) -> awaitable<void> { co_await zk.exists("/"); };
     with_client(open.options(tls), body, 60s);
+}
+
+TEST_CASE("tls: the server is told its name, without a final dot, but no address") {
+    tls_options tls = tls_front::trusted();
+    auto told = [&](const std::string& host) {
+        tls_front front(usual_server().instance.port());
+        client_options options = options_for(host + ":" + std::to_string(front.port()));
+        options.tls = tls;
+        auto body = [](client& zk) -> awaitable<void> { co_await zk.exists("/"); };
+        with_client(options, body, 60s);
+        return front.names();
+    };
+    using names = std::vector<std::string>;
+    CHECK(told("localhost") == names{"localhost"});
+    CHECK(told("127.0.0.1") == names{""});
+    for (const char* name : {"localhost", "localhost."}) {
+        tls.server_name = name;
+        CHECK(told("127.0.0.1") == names{"localhost"});
+    }
+    tls.server_name = "127.0.0.1";
+    CHECK(told("localhost") == names{""});
 }
 
 TEST_CASE("tls: below version 1.2 no server is spoken to") {

@@ -21,6 +21,7 @@
 #include <array>
 #include <csignal>
 #include <fcntl.h>
+#include <mutex>
 #include <openssl/ssl.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -145,6 +146,11 @@ public:
 
     std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
 
+    std::vector<std::string> names() const {
+        std::lock_guard guard(mutex_);
+        return names_;
+    }
+
 private:
     asio::awaitable<void> accept() {
         for (;;) {
@@ -168,12 +174,21 @@ private:
         auto [failed] = co_await link->client.async_handshake(ssl::stream_base::server, in_tuple);
         if (failed)
             co_return link->reset();
+        note_name(link->client.native_handle());
         asio::co_spawn(loop_, pass_on(link, link->server, link->client), asio::detached);
         co_await pass_on(link, link->client, link->server);
     }
 
+    void note_name(SSL* connection) {
+        const char* name = SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name);
+        std::lock_guard guard(mutex_);
+        names_.emplace_back(name == nullptr ? "" : name);
+    }
+
     tcp::endpoint behind_;
     ssl::context& context_;
+    mutable std::mutex mutex_;
+    std::vector<std::string> names_;  // under the mutex
     asio::io_context loop_{1};
     tcp::acceptor acceptor_{loop_, tcp::endpoint(asio::ip::address_v4::loopback(), 0)};
     std::thread thread_;
@@ -185,6 +200,7 @@ class tls_front::impl {
 public:
     impl(std::uint16_t, version) { throw std::runtime_error("this build has no TLS"); }
     std::uint16_t port() const { return 0; }
+    std::vector<std::string> names() const { return {}; }
 };
 
 #endif
@@ -199,6 +215,10 @@ std::uint16_t tls_front::port() const {
 
 std::string tls_front::hosts() const {
     return "127.0.0.1:" + std::to_string(port());
+}
+
+std::vector<std::string> tls_front::names() const {
+    return impl_->names();
 }
 
 tls_options tls_front::trusted() {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace corozk::testing {
 
@@ -33,6 +34,10 @@ public:
 
     /// "127.0.0.1:port"
     std::string hosts() const;
+
+    /// For which server (SNI) each client asked whose handshake has succeeded, in order; empty where it
+    /// named none. May be called from any thread.
+    std::vector<std::string> names() const;
 
     /// What a client needs to connect; the same for all of this process.
     static tls_options trusted();
