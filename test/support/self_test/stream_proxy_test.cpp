@@ -10,6 +10,8 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -43,6 +45,13 @@ public:
                 far_.write_some(boost::asio::buffer(bytes.data(), count), failure);
             }
         }
+    }
+
+    /** Waits for so much, and says it back. */
+    void answer(std::size_t count) {
+        std::string bytes(count, '\0');
+        boost::asio::read(far_, boost::asio::buffer(bytes));
+        boost::asio::write(far_, boost::asio::buffer(bytes));
     }
 
     void send(const std::string& bytes) { near.write_some(boost::asio::buffer(bytes), failure_); }
@@ -118,6 +127,34 @@ TEST_CASE("a stream proxy ends the next connection at a chosen byte") {
                     CHECK(end == boost::asio::error::connection_reset);
                 }
             }
+        }
+    }
+}
+
+TEST_CASE(
+    "a stream proxy silences the next connection at a chosen byte, until the client closes it") {
+    const std::string ten = "0123456789";
+    for (std::size_t after : {0U, 1U, 7U, 10U}) {
+        for (direction way : {direction::to_server, direction::to_client}) {
+            CAPTURE(after, way);
+            stream_proxy proxy;
+            proxy.silence_next(way, after);
+            echo both{proxy};
+            both.send(ten);
+            if (way == direction::to_client && after > 0) {
+                both.answer(ten.size());
+            }
+            eventually([&] { return proxy.cuts() == 1; });
+            both.send("more");
+            both.near.non_blocking(true);
+            auto [all, end] = both.rest();
+            CHECK(end == boost::asio::error::would_block);
+            CHECK(ten.starts_with(all));
+            both.near.close();
+            both.serve();  // ends
+            CHECK(proxy.cuts() == 1);
+            CHECK(proxy.passed(way) == after);
+            CHECK(proxy.passed(direction::to_server) <= ten.size());
         }
     }
 }

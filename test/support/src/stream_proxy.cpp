@@ -54,7 +54,7 @@ std::size_t index(direction way) {
 struct cut_at {
     direction way;
     std::size_t left;
-    cut_style how;
+    std::optional<cut_style> how;  // none: it stays open, and nothing passes
 };
 
 /** Both ends of a connection. */
@@ -74,9 +74,12 @@ struct pair {
             return false;
         }
         ended = true;
+        if (!end->how) {
+            return true;
+        }
         boost::system::error_code ignored;
         server.close(ignored);
-        if (end->how == cut_style::reset) {
+        if (*end->how == cut_style::reset) {
             client.set_option(tcp::socket::linger{true, 0}, ignored);
             client.close(ignored);
         } else {
@@ -114,7 +117,7 @@ struct late_bytes {
     asio::steady_timer changed;
 };
 
-/** What is not read when a connection is closed would turn its end into a reset. */
+/** Until the client closes: what is not read by then would turn the connection's end into a reset. */
 asio::awaitable<void> drain(pair_ptr link) {
     std::array<char, piece> bytes;
     for (bool more = true; more;) {
@@ -408,6 +411,10 @@ void stream_proxy::cut() {
 
 void stream_proxy::cut_next(direction way, std::size_t after, cut_style how) {
     impl_->cut_next({way, after, how});
+}
+
+void stream_proxy::silence_next(direction way, std::size_t after) {
+    impl_->cut_next({way, after, std::nullopt});
 }
 
 std::size_t stream_proxy::connections() const {

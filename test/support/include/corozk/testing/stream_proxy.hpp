@@ -14,7 +14,7 @@ namespace corozk::testing {
 
 /**
  * @brief A TCP proxy on free ports of 127.0.0.1 that knows nothing of what it passes on, and can hold it
- * back, delay it, or end a connection at any byte.
+ * back, delay it, or end or silence a connection at any byte.
  *
  * For what a fault_proxy cannot understand: traffic between servers, TLS and SASL, and parts of frames.
  * What was held back is passed on later, in order.
@@ -59,7 +59,7 @@ public:
      * and the end of the connection, too; zero ends it.
      *
      * However much is on its way, nobody has to wait until he can send. Not for connections that `cut_next`
-     * ends.
+     * or `silence_next` is for.
      */
     void set_delay(direction way, std::chrono::milliseconds duration);
 
@@ -69,10 +69,16 @@ public:
     /** @brief The next connection ends when so many bytes have passed in this direction. */
     void cut_next(direction way, std::size_t after, cut_style how);
 
+    /**
+     * @brief When so many bytes have passed in this direction of the next connection, nothing passes any
+     * more, either way. It stays open until the client closes it, and what the client sends is lost.
+     */
+    void silence_next(direction way, std::size_t after);
+
     /** @brief How many connections were made. */
     std::size_t connections() const;
 
-    /** @brief How many of them have ended as `cut_next` wants it. */
+    /** @brief For how many of them the end has come that `cut_next` or `silence_next` wants. */
     std::size_t cuts() const;
 
     /** @brief How many bytes have passed, on all connections. */
