@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens before there is a session, TLS and SASL, ends at each byte of it: the client goes on with
-// its next attempt.
+// its next attempt. Or it stops there, and connecting is cancelled.
+#include "pending_result.hpp"
 #include "recipe_fixture.hpp"
 #include "sasl_server.hpp"
 #include "tls/tls_front.hpp"
@@ -10,6 +11,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace corozk::testing::cut_handshake_test {
@@ -21,8 +24,19 @@ using boost::asio::awaitable;
 
 namespace {
 
-/// Where to cut what has so many bytes: everywhere at first, then in steps.
-std::vector<std::size_t> places(std::size_t bytes, std::size_t everywhere, std::size_t step) {
+/// Of a connection, behind so many bytes.
+struct place {
+    direction way;
+    std::size_t after;
+};
+
+std::string to_text(const place& where) {
+    return (where.way == direction::to_server ? "to the server, after " : "to the client, after ") +
+           std::to_string(where.after) + " bytes";
+}
+
+/// Within so many bytes: everywhere at first, then in steps.
+std::vector<std::size_t> offsets(std::size_t bytes, std::size_t everywhere, std::size_t step) {
     std::vector<std::size_t> result;
     for (std::size_t at = 0; at < bytes; at += at < everywhere ? 1 : step)
         result.push_back(at);
@@ -30,13 +44,38 @@ std::vector<std::size_t> places(std::size_t bytes, std::size_t everywhere, std::
     return result;
 }
 
+/// Those of what passes until a client is connected, the proxy's first, that `choose(bytes)` takes, in
+/// both directions.
+template <class Choose>
+awaitable<std::vector<place>> places(const stream_proxy& proxy,
+                                     client_options options,
+                                     Choose choose) {
+    client zk =
+        co_await client::connect(co_await boost::asio::this_coro::executor, std::move(options));
+    const std::size_t up = proxy.passed(direction::to_server);
+    const std::size_t down = proxy.passed(direction::to_client);
+    co_await zk.close();
+    UNSCOPED_INFO(up << " bytes to the server, " << down << " to the client");
+    std::vector<place> result;
+    for (std::size_t after : choose(up))
+        result.push_back({direction::to_server, after});
+    for (std::size_t after : choose(down))
+        result.push_back({direction::to_client, after});
+    co_return result;
+}
+
+/// No attempt ends by itself within the time of the test.
+client_options without_time_limits(client_options options, const stream_proxy& proxy) {
+    options.hosts = proxy.hosts();
+    options.session_timeout = 600s;
+    options.connect_timeout = 0ms;
+    return options;
+}
+
 /// Cuts the client's first connection, and one that it makes after the loss of another.
-awaitable<void> survive(stream_proxy& proxy,
-                        client_options options,
-                        direction way,
-                        std::size_t after) {
-    INFO((way == direction::to_server ? "to the server, after " : "to the client, after ")
-         << after << " bytes");
+awaitable<void> survive(stream_proxy& proxy, client_options options, place where) {
+    INFO(to_text(where));
+    const auto [way, after] = where;
     const cut_style how = after % 2 == 1 ? cut_style::reset : cut_style::orderly;
     std::size_t connections = proxy.connections();
     std::size_t cuts = proxy.cuts();
@@ -66,34 +105,69 @@ awaitable<void> survive(stream_proxy& proxy,
     co_await zk.close();
 }
 
-void survives_everywhere(client_options options,
+void survives_everywhere(const client_options& settings,
                          std::uint16_t port,
                          std::size_t everywhere,
                          std::size_t step) {
-    // One attempt that is waited for in vain takes longer than the test may.
-    options.session_timeout = 600s;
-    options.connect_timeout = 0ms;
+    // When an attempt has failed at one, the client tries the other one at once.
+    stream_proxy proxy(2);
+    proxy.forward_to(port);
+    const client_options options = without_time_limits(settings, proxy);
     boost::asio::io_context context;
     run(
         context,
         [&]() -> awaitable<void> {
-            // When an attempt has failed at one, the client tries the other one at once.
-            stream_proxy proxy(2);
-            proxy.forward_to(port);
-            options.hosts = proxy.hosts();
-            client zk =
-                co_await client::connect(co_await boost::asio::this_coro::executor, options);
-            const std::size_t up = proxy.passed(direction::to_server);
-            const std::size_t down = proxy.passed(direction::to_client);
-            co_await zk.close();
-            UNSCOPED_INFO(up << " bytes to the server, " << down << " to the client");
-            for (std::size_t after : places(up, everywhere, step))
-                co_await survive(proxy, options, direction::to_server, after);
-            for (std::size_t after : places(down, everywhere, step))
-                co_await survive(proxy, options, direction::to_client, after);
+            auto choose = [&](std::size_t bytes) { return offsets(bytes, everywhere, step); };
+            const auto all = co_await places(proxy, options, choose);
+            for (const place& where : all)
+                co_await survive(proxy, options, where);
         },
         180s);
     run_to_idle(context);
+}
+
+/// Cancels connecting when the connection has fallen silent. `again`: the client connects afterwards.
+awaitable<void> cancel_at(stream_proxy& proxy, client_options options, place where, bool again) {
+    const std::size_t cuts = proxy.cuts();
+    client zk(co_await boost::asio::this_coro::executor, std::move(options));
+    pending_result<> connecting;
+    proxy.silence_next(where.way, where.after);
+    zk.connect(connecting.handler());
+    co_await eventually_async([&] { return proxy.cuts() > cuts; });
+    CHECK(connecting.calls() == 0);
+    const std::size_t connections = proxy.connections();
+    connecting.cancel();
+    const error_code ec = co_await finished(connecting);
+    CHECK(ec == boost::asio::error::operation_aborted);
+    CHECK(zk.state() == session_state::closed);
+    CHECK(proxy.connections() == connections);
+    if (!again)
+        co_return;
+    co_await zk.connect();
+    co_await zk.get("/");
+    CHECK(connecting.calls() == 1);
+    co_await zk.close();
+}
+
+/// At so many places in each direction.
+void can_be_cancelled(const client_options& settings, std::uint16_t port, std::size_t many) {
+    stream_proxy proxy;
+    proxy.forward_to(port);
+    const client_options options = without_time_limits(settings, proxy);
+    std::vector<place> all;
+    boost::asio::io_context measuring;
+    run(measuring, [&]() -> awaitable<void> {
+        auto choose = [&](std::size_t bytes) { return offsets(bytes, 0, bytes / many + 1); };
+        all = co_await places(proxy, options, choose);
+    });
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        INFO(to_text(all[i]));
+        boost::asio::io_context context;
+        run(context,
+            [&]() -> awaitable<void> { co_await cancel_at(proxy, options, all[i], i % 6 == 0); });
+        // Nothing is left behind.
+        run_to_idle(context);
+    }
 }
 
 }  // namespace
@@ -114,6 +188,24 @@ TEST_CASE("a connection that ends within the SASL authentication: the next attem
         return;
     sasl_server secure;
     survives_everywhere(secure.options("ann", "ann"), secure.instance.port(), 10'000, 1);
+}
+
+TEST_CASE("a TLS handshake that has stopped at any byte: connecting can be cancelled") {
+    if (!has_tls())
+        return;
+    client_options options = options_for("");
+    options.tls = tls_front::trusted();
+    tls_front any(shared_server().port());
+    can_be_cancelled(options, any.port(), 15);
+    tls_front older(shared_server().port(), tls_front::version::only_1_2);
+    can_be_cancelled(options, older.port(), 15);
+}
+
+TEST_CASE("a SASL authentication that has stopped at any byte: connecting can be cancelled") {
+    if (!has_sasl())
+        return;
+    sasl_server secure;
+    can_be_cancelled(secure.options("ann", "ann"), secure.instance.port(), 30);
 }
 
 }  // namespace corozk::testing::cut_handshake_test
