@@ -140,6 +140,10 @@ TEST_CASE("read-only: what works and what waits, until the quorum is back") {
             outcome<> joining;
             group.join("me", "", joining.handler());
 
+            // It has not been satisfied with what the first one has found.
+            CHECK(connecting.calls() == 0);
+            CHECK(other.state() == session_state::connecting);
+
             auto before = open_files();
             auto bring_back = [&] {
                 // One is enough. The first one then has a quorum, too, and lets go of its clients.
