@@ -38,6 +38,15 @@ std::map<std::string, std::string> tree_at_server(const std::string& root) {
     return result;
 }
 
+// Servers before 3.9 count a recursive watch in both of their tables.
+constexpr std::int64_t one_watch = 2;
+
+/// Creates the children `first` to `end - 1`.
+void add_children(transaction& steps, const std::string& parent, int first, int end) {
+    for (int i = first; i < end; ++i)
+        steps.create(parent + "/" + std::to_string(i), "data");
+}
+
 /// Changes of all kinds, after which the cache must be equal to the server.
 awaitable<void> follow_changes(tree_cache& cache, std::string root) {
     admin hand(shared_server().port());
@@ -62,8 +71,6 @@ awaitable<void> follow_changes(tree_cache& cache, std::string root) {
 }  // namespace
 
 TEST_CASE("cache: a large tree costs one watch, and a change one read") {
-    // Servers before 3.9 count a recursive watch in both of their tables.
-    static constexpr std::int64_t one_watch = 2;
     static constexpr int folders = 50;
     static constexpr int nodes_each = 1'000;
     with_proxy(
@@ -74,8 +81,7 @@ TEST_CASE("cache: a large tree costs one watch, and a change one read") {
                 std::string folder = path + "/" + std::to_string(i);
                 transaction steps;
                 steps.create(folder);
-                for (int k = 1; k < nodes_each; ++k)
-                    steps.create(folder + "/" + std::to_string(k), "data");
+                add_children(steps, folder, 1, nodes_each);
                 co_await zk.commit(steps);
             }
             {
@@ -94,6 +100,36 @@ TEST_CASE("cache: a large tree costs one watch, and a change one read") {
                 co_await zk.erase(path + "/7/7");
                 CHECK_FALSE(cache.current().nodes->contains(path + "/7/7"));
                 CHECK(proxy.fired(requests) == 5);
+            }
+            co_await eventually_async(
+                [&] { return watch_count(shared_server().port()) == before; });
+            co_await zk.erase_tree(path);
+        },
+        180s,
+        steady_session);
+}
+
+TEST_CASE("cache: many children cost one watch") {
+    static constexpr int children = 50'000;
+    static constexpr int at_once = 1'000;
+    with_client(
+        [](client& zk, std::string path) -> awaitable<void> {
+            const auto before = watch_count(shared_server().port());
+            co_await zk.create(path);
+            for (int i = 0; i < children; i += at_once) {
+                transaction steps;
+                add_children(steps, path, i, i + at_once);
+                co_await zk.commit(steps);
+            }
+            {
+                children_cache cache(zk, path);
+                tree_state state = co_await cache.next();
+                CHECK(state.nodes->size() == children);
+                const auto watches = watch_count(shared_server().port()) - before;
+                CHECK(watches >= 1);
+                CHECK(watches <= one_watch);
+                co_await zk.set(path + "/777", "other");
+                CHECK(cache.current().nodes->at("777").data == "other");
             }
             co_await eventually_async(
                 [&] { return watch_count(shared_server().port()) == before; });
