@@ -115,14 +115,14 @@ void conductor::set_up() {
 
 /// Long enough for each kind of fault to happen, so that it has to.
 bool conductor::is_long() const {
-    return plan_.length >= 60s;
+    return plan_.length >= 30s;
 }
 
-/// One fault after the other, and several at a time. A slow machine gets a minute more for the first
-/// round of them: its servers need their time to serve again.
+/// One fault after the other, and several at a time. The first round of them may take longer:
+/// the servers of a slow machine need their time to serve again.
 void conductor::break_things() {
     auto end = clock::now() + plan_.length;
-    auto at_latest = is_long() ? end + 60s : end;
+    auto at_latest = is_long() ? end + 90s : end;
     auto next_word = clock::now() + 20s;
     while (clock::now() < (deck_.first_round_is_over() ? end : at_latest)) {
         fault();
