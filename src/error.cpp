@@ -103,7 +103,7 @@ constexpr std::pair<errc, const char*> errc_texts[] = {
      "and has been replaced"},
     {errc::too_large,
      "too large for one request: split it, or raise the servers' jute.maxbuffer and the client's "
-     "max_request_size; or for one response, of at most 64 MiB"},
+     "max_request_size; or for one response, of at most 64 MiB and 2,000,000 names"},
     {errc::in_doubt, "the outcome is not known yet"},
     {errc::already_exists, "the name is taken"},
     {errc::not_a_member, "this object has not entered or joined"},

@@ -90,7 +90,8 @@ struct watched_children {
  *   (`enforce.auth.schemes`, ZOOKEEPER-3561). The client is closed.
  * - `errc::bad_path`; `errc::too_large`: the request exceeds `client_options::max_request_size`.
  *   Nothing was sent.
- * - `errc::too_large`: the response to a read exceeds 64 MiB. The connection was lost.
+ * - `errc::too_large`: the response to a read exceeds 64 MiB, or it lists more than 2,000,000 names.
+ *   The connection was lost.
  * - `zk_errc::not_read_only`: a change or `sync` at a server without a quorum (`allow_read_only`).
  * - `zk_errc::unimplemented`: the server does not know the operation, or has no TTLs
  *   (`client_options::dialect`).

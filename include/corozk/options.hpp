@@ -201,7 +201,8 @@ struct client_options {
     server_dialect dialect = server_dialect::automatic;
 
     /// The largest request that the servers accept (their `jute.maxbuffer`), in bytes; at least
-    /// 1,024. Responses may be larger; one of more than 64 MiB ends the connection.
+    /// 1,024. Responses may be larger; one of more than 64 MiB, or with more than 2,000,000 names,
+    /// ends the connection.
     std::size_t max_request_size = 1'048'575;
 };
 

@@ -348,9 +348,12 @@ private:
             reception what = conversation_->received(frame);
             if (!understood(what))
                 return;
-            if (what.what == reception::kind::refused)
-                return distrust((what.given_up ? "" : "it sent what no server may send: ") +
-                                what.problem);
+            if (what.what == reception::kind::refused) {
+                ending_.too_long = what.too_long;
+                return distrust(
+                    (what.given_up || what.too_long ? "" : "it sent what no server may send: ") +
+                    what.problem);
+            }
             if (authenticate(frame, what))
                 continue;
             if (what.what == reception::kind::session) {

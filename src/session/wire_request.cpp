@@ -210,7 +210,9 @@ void read_reads(operation& op, jute_reader in) {
             result.data = in.buffer();
             result.stat = read_stat(in);
         } else {
-            for (std::int32_t n = in.int32(); n > 0; --n)
+            std::int32_t n = in.int32();
+            result.names.reserve(static_cast<std::size_t>(n));
+            for (; n > 0; --n)
                 result.names.emplace_back(in.string());
         }
     }

@@ -282,6 +282,7 @@ void conversation::response(std::int32_t xid, jute_reader in, reception& result)
     const bool useless = lacks_watches(form.op, result.error);
     result.given_up = useless || gives_up(result.error);
     const char* problem = nullptr;
+    entry_budget budget;
     if (useless) {
         problem = "the server does not set them again";
     } else if (result.given_up) {
@@ -290,10 +291,13 @@ void conversation::response(std::int32_t xid, jute_reader in, reception& result)
         if (asked.form == 0)
             problem = "its form is not known";
         else if (form.op == wire_op::multi || form.op == wire_op::multi_read)
-            problem = read_results(in, asked, result.given_up);
+            problem = read_results(in, asked, budget, result.given_up);
         else
-            read_record(in, form.response);
-        if (in.failed())
+            read_record(in, form.response, false, budget);
+        result.too_long = budget.exceeded();
+        if (result.too_long)
+            problem = "it lists more than 2,000,000 names";
+        else if (in.failed())
             problem = "it is malformed";
         else if (!problem && !in.empty())
             problem = "it is longer than it should be";
@@ -335,6 +339,7 @@ void conversation::out_of_order(std::int32_t xid, reception& result) const {
 /// The results of a transaction: as many as steps, then the mark of the end.
 const char* conversation::read_results(jute_reader& in,
                                        const request& asked,
+                                       entry_budget& budget,
                                        bool& given_up) const noexcept {
     const bool reads = form_at(asked.form).op == wire_op::multi_read;
     bool failed = false;
@@ -365,7 +370,7 @@ const char* conversation::read_results(jute_reader& in,
             return "it has a result of another type";
         // Keeper's failed reads have their own type, and no body.
         if (error == 0 || !reads)
-            read_record(in, form_of(type).response, true);
+            read_record(in, form_of(type).response, true, budget);
     }
     return nullptr;
 }

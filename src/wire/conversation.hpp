@@ -31,6 +31,7 @@ struct reception {
     std::int32_t event_type = 0;
     std::string_view path = {};  ///< of an event
     bool given_up = false;  ///< refused, though a server may send it: it cannot serve this session
+    bool too_long = false;  ///< refused, though a server may send it: it has too many entries
     std::string problem = {};  ///< why it was refused, in words
 };
 
@@ -93,7 +94,10 @@ private:
     void connected(jute_reader in, reception& result);
     void event(jute_reader in, reception& result) const;
     void response(std::int32_t xid, jute_reader in, reception& result);
-    const char* read_results(jute_reader& in, const request& asked, bool& given_up) const noexcept;
+    const char* read_results(jute_reader& in,
+                             const request& asked,
+                             entry_budget& budget,
+                             bool& given_up) const noexcept;
 
     enum class phase : std::uint8_t { new_, connecting, connected };
 

@@ -18,7 +18,7 @@ namespace corozk::detail {
 ///   b boolean   i int32   l int64   S a stat
 ///   s string    p path: it begins with '/' and contains no zero byte    n name: it is not empty
 ///   d data: a buffer, or jute's null
-///   [...] any number of these; never nested
+///   [...] a list of these, at most `most_entries`; never nested
 ///   {...} the same, at most `longest_short_list`
 ///   ? what follows may be missing, if the record is not part of a transaction
 struct operation_form {
@@ -31,6 +31,28 @@ struct operation_form {
 /// A list of few records, which take more memory than bytes: 1 MiB, servers' limit of a request, has no
 /// more of them.
 inline constexpr std::int32_t longest_short_list = 100'000;
+
+/// In all lists of a response together: names of one byte take several times as much memory as on the
+/// wire. Ten times as many as fit into 1 MiB, the usual limit of those who read listings.
+inline constexpr std::int32_t most_entries = 2'000'000;
+
+/// How many more entries the lists of a response may have.
+class entry_budget {
+public:
+    /// @return false if there is none left
+    bool take() noexcept {
+        exceeded_ = left_ == 0;
+        left_ -= exceeded_ ? 0 : 1;
+        return !exceeded_;
+    }
+
+    /// Whether there were more than that.
+    bool exceeded() const noexcept { return exceeded_; }
+
+private:
+    std::int32_t left_ = most_entries;
+    bool exceeded_ = false;
+};
 
 /// The row with the number 0 is that of operations that are not known.
 ///
@@ -133,7 +155,7 @@ inline bool is_wire_path(std::string_view text) noexcept {
 
 /// Reads the field that `fields` begins with; the reader fails if it is not there.
 /// @return the description of what follows
-inline const char* read_field(jute_reader& in, const char* fields) noexcept {
+inline const char* read_field(jute_reader& in, const char* fields, entry_budget& budget) noexcept {
     constexpr std::size_t stat_size = 68;
     switch (*fields) {
         case 'b': in.take(1); break;
@@ -160,8 +182,11 @@ inline const char* read_field(jute_reader& in, const char* fields) noexcept {
             if (count < 0 || (is_short && count > longest_short_list))
                 in.fail();
             for (std::int32_t i = 0; i < count && !in.failed(); ++i) {
+                // Counted as they are read: a number is no long list yet.
+                if (!budget.take())
+                    in.fail();
                 for (fields = entry; *fields != end;)
-                    fields = read_field(in, fields);
+                    fields = read_field(in, fields, budget);
             }
             while (*fields != end)
                 ++fields;
@@ -173,15 +198,23 @@ inline const char* read_field(jute_reader& in, const char* fields) noexcept {
 }
 
 /// Reads the fields of one record, which is a part of a transaction or not. Nothing is allocated.
-inline void read_record(jute_reader& in, const char* fields, bool in_transaction = false) noexcept {
+inline void read_record(jute_reader& in,
+                        const char* fields,
+                        bool in_transaction,
+                        entry_budget& budget) noexcept {
     while (*fields != '\0') {
         if (*fields != '?')
-            fields = read_field(in, fields);
+            fields = read_field(in, fields, budget);
         else if (in_transaction || in.empty())
             return;
         else
             ++fields;
     }
+}
+
+inline void read_record(jute_reader& in, const char* fields, bool in_transaction = false) noexcept {
+    entry_budget budget;
+    read_record(in, fields, in_transaction, budget);
 }
 
 }  // namespace corozk::detail

@@ -173,6 +173,21 @@ TEST_CASE("an answer that is longer than 64 MiB: a read is told so, a change is 
     with_proxy(body, quiet_options("", steady_session_timeout));
 }
 
+TEST_CASE("an answer that lists too much: the read is told so") {
+    auto body = [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        {
+            spoilt lie(proxy, tell(wire_lie::too_many_children));
+            auto [ec, listed] = co_await zk.get_children(path, as_tuple());
+            CHECK(ec == errc::too_large);
+            CHECK(listed.names.empty());
+            CHECK(zk.counters().connection_losses == 1);
+        }
+        auto [ec, listed] = co_await zk.get_children(path, as_tuple());
+        CHECK_FALSE(ec);
+    };
+    with_proxy(body, quiet_options("", steady_session_timeout));
+}
+
 TEST_CASE("transaction_attempt: no read is sent again once its call is over") {
     auto body = [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         optimistic_transaction transactions(zk, path);

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace corozk::testing::conversation_test {
@@ -318,6 +319,45 @@ TEST_CASE("conversation: lists, strings and paths that cannot be read") {
     CHECK(answered(wire_op::create, text("a")) == kind::refused);
     CHECK(answered(wire_op::create, text("/\0"s)) == kind::refused);
     CHECK(answered(static_cast<wire_op>(55), "") == kind::refused);
+}
+
+TEST_CASE("conversation: the lists of a response have no more than two million entries") {
+    constexpr std::int32_t most = 2'000'000;
+    auto listing = [](std::int32_t announced, std::int32_t sent, const std::string& entry) {
+        std::string list = number(announced);
+        list.reserve(list.size() + static_cast<std::size_t>(sent) * entry.size());
+        for (std::int32_t i = 0; i < sent; ++i)
+            list += entry;
+        return list;
+    };
+    auto answered = [](wire_op op, const std::string& asked, const std::string& body) {
+        talk t;
+        t.connected().send(request(5, op, asked));
+        const reception r = t.receive(response(1, body));
+        return std::pair(r.what, r.too_long);
+    };
+    const std::pair good(kind::response, false), malformed(kind::refused, false),
+        too_long(kind::refused, true);
+    const std::string read = text("/a") + "\0"s;
+    auto children = [&](std::int32_t announced, std::int32_t sent) {
+        return answered(wire_op::get_children2, read, listing(announced, sent, text("a")) + stat);
+    };
+    CHECK(children(most, most) == good);
+    CHECK(children(most + 1, most + 1) == too_long);
+    // A number that nothing stands behind.
+    CHECK(children(most + 1, 1'000) == malformed);
+    CHECK(answered(wire_op::get_ephemerals, text("/"), listing(most, most, text("/"))) == good);
+    CHECK(answered(wire_op::get_ephemerals, text("/"), listing(most + 1, most + 1, text("/"))) ==
+          too_long);
+    // Together, if there are several.
+    auto reads = [&](std::int32_t sent) {
+        const std::string asked = step(wire_op::get_children, read);
+        const std::string results = step(wire_op::get_children, listing(sent, sent, text("a")));
+        return answered(
+            wire_op::multi_read, asked + asked + end_of_steps, results + results + end_of_steps);
+    };
+    CHECK(reads(most / 2) == good);
+    CHECK(reads(most / 2 + 1) == too_long);
 }
 
 TEST_CASE("conversation: results of transactions") {

@@ -94,8 +94,9 @@ struct cache_options {
  * server sends no watch events for it, changes are detected only after the next reconnect. With a
  * recursive watch, the same holds for its creation, unless the cache already knows another
  * unreadable child of that parent. A node below the root whose data or list of children exceeds
- * 64 MiB appears in the same way, and is read again when an event reports a change of it, or when
- * its data has changed during an outage: each such response costs the connection.
+ * 64 MiB, or which has more than 2,000,000 children, appears in the same way, and is read again when
+ * an event reports a change of it, or when its data has changed during an outage: each such response
+ * costs the connection.
  *
  * A recursive watch reports changes of data, creations and deletions, but not that a node's
  * children have changed. So `num_children`, `cversion` and `pzxid` in the stat of a node above the
@@ -105,8 +106,8 @@ struct cache_options {
  * correct with both kinds.
  *
  * @errors `zk_errc::no_auth`: the root may not be read; `errc::too_large`: its data or list of
- * children exceeds 64 MiB. `current` keeps the last state, and each `next` tries again.
- * `errc::closed`. Loss of the connection or the session is not an error.
+ * children exceeds 64 MiB, or it has more than 2,000,000 children. `current` keeps the last state,
+ * and each `next` tries again. `errc::closed`. Loss of the connection or the session is not an error.
  *
  * @cancellation All types: completes at once with `boost::asio::error::operation_aborted`; a later
  * `next` still returns the state.

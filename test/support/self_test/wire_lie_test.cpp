@@ -196,6 +196,9 @@ TEST_CASE("wire lies: other names, paths and numbers in an answer that is well f
     const list many = names_told(wire_lie::children_with_one_long_name, {"one"});
     CHECK(many.front().size() == 500'000);
     CHECK(many.size() > 10'000);
+    const list too_many = names_told(wire_lie::too_many_children, {"one"});
+    CHECK(too_many.size() == 2'000'001);
+    CHECK(too_many.back().size() == 1);
 
     CHECK(path_told(wire_lie::created_elsewhere, "/a/b-7") == "/a/somebody-else-0000000007");
     CHECK(path_told(wire_lie::created_nowhere, "/a/b-7").empty());

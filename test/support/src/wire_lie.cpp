@@ -68,6 +68,7 @@ constexpr std::array names = {
     std::pair{wire_lie::child_below_a_child, "child below a child"},
     std::pair{wire_lie::child_twice, "child twice"},
     std::pair{wire_lie::children_with_one_long_name, "children with one long name"},
+    std::pair{wire_lie::too_many_children, "too many children"},
     std::pair{wire_lie::created_elsewhere, "created elsewhere"},
     std::pair{wire_lie::created_nowhere, "created nowhere"},
     std::pair{wire_lie::created_at_short_path, "created at short path"},

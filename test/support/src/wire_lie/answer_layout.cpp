@@ -46,7 +46,7 @@ private:
             } else if (std::string_view{next}.starts_with("[n]")) {
                 found_.names = here();
             }
-            next = corozk::detail::read_field(rest_, next);
+            next = corozk::detail::read_field(rest_, next, budget_);
         }
     }
 
@@ -70,6 +70,7 @@ private:
 
     std::size_t size_;
     jute_reader rest_;
+    corozk::detail::entry_budget budget_;
     answer_layout found_;
 };
 

@@ -38,6 +38,7 @@ void write_names(jute_writer& to, const name_list& names) {
 name_list false_names(wire_lie lie, name_list names) {
     constexpr std::size_t long_size = 500'000;
     constexpr int many = 20'000;
+    constexpr std::size_t too_many = 2'000'001;
     switch (lie) {
         case wire_lie::child_without_name: names.emplace(names.begin()); break;
         case wire_lie::child_named_dot: names.emplace(names.begin(), "."); break;
@@ -48,6 +49,7 @@ name_list false_names(wire_lie lie, name_list names) {
             }
             names.push_back(std::string{names.front()});
             break;
+        case wire_lie::too_many_children: names.resize(too_many, "x"); break;
         default:
             names.emplace(names.begin(), long_size, 'x');
             for (int i = 0; i < many; ++i) {

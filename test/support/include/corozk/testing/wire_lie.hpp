@@ -70,6 +70,7 @@ enum class wire_lie : std::uint8_t {
     child_below_a_child,          ///< with a slash in its name
     child_twice,                  ///< two of the same name
     children_with_one_long_name,  ///< of 500 KB, in front of very many short ones
+    too_many_children,            ///< more than two million, with names of one byte
     created_elsewhere,            ///< not at the path that was asked for
     created_nowhere,              ///< at an empty path
     created_at_short_path,        ///< too short for a sequence number
