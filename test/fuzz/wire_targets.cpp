@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks.hpp"
+#include "operation/operation.hpp"
+#include "session/wire_request.hpp"
 #include "wire/conversation.hpp"
 #include "wire/frame_splitter.hpp"
+#include <corozk/read_set.hpp>
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,7 +22,44 @@ std::span<unsigned char> span_of(std::string& frame) {
     return {reinterpret_cast<unsigned char*>(frame.data()), frame.size()};
 }
 
-/// A conversation in which one request of each form awaits its response.
+/// What a request of this form may consist of.
+std::string fields_of(const char* form) {
+    jute_writer out;
+    for (; *form != '\0'; ++form) {
+        switch (*form) {
+            case 'b': out.boolean(true); break;
+            case 'i': out.int32(-1); break;
+            case 'l': out.int64(0); break;
+            case 'p': out.buffer("/a"); break;
+            case 's':
+            case 'd': out.buffer("x"); break;
+            case '[': out.int32(1); break;
+            default: break;
+        }
+    }
+    return out.bytes();
+}
+
+/// Those that the session sends.
+constexpr wire_op changes_at_once[] = {wire_op::create,
+                                       wire_op::check,
+                                       wire_op::set_data,
+                                       wire_op::remove,
+                                       wire_op::create_container,
+                                       wire_op::create_ttl};
+constexpr wire_op reads_at_once[] = {wire_op::get_data, wire_op::get_children};
+
+std::string steps_of(std::span<const wire_op> ops) {
+    jute_writer steps;
+    for (wire_op op : ops)
+        steps.int32(static_cast<std::int32_t>(op))
+            .boolean(false)
+            .int32(-1)
+            .raw(fields_of(form_of(op).request));
+    return steps.int32(-1).boolean(true).int32(-1).bytes();
+}
+
+/// A conversation in which one request of each form awaits its response, in the order of the forms.
 class all_asked {
 public:
     all_asked() {
@@ -30,43 +72,20 @@ public:
             .boolean(false);
         std::string frame = framed(connect.bytes());
         about.sent(span_of(frame));
-        const std::string a = jute_writer().buffer("/a").bytes();
-        const std::string any = jute_writer().raw(a).int32(-1).bytes();
-        const std::string read = jute_writer().raw(a).boolean(true).bytes();
-        const std::string open = jute_writer().int32(1).int32(31).buffer("a").buffer("b").bytes();
-        const std::string made = jute_writer().raw(a).buffer("x").raw(open).int32(0).bytes();
-        const std::string changed = jute_writer().raw(a).buffer("x").int32(-1).bytes();
-        ask(wire_op::create2, made);
-        ask(wire_op::remove, any);
-        ask(wire_op::exists, read);
-        ask(wire_op::get_data, read);
-        ask(wire_op::set_data, changed);
-        ask(wire_op::get_acl, a);
-        ask(wire_op::set_acl, jute_writer().raw(a).raw(open).int32(-1).bytes());
-        ask(wire_op::get_children2, read);
-        ask(wire_op::sync, a);
-        jute_writer steps;
-        step(steps, wire_op::create, made);
-        step(steps, wire_op::check, any);
-        step(steps, wire_op::set_data, changed);
-        step(steps, wire_op::remove, any);
-        ask(wire_op::multi, steps.int32(-1).boolean(true).int32(-1).bytes());
-        jute_writer reads;
-        step(reads, wire_op::get_data, read);
-        step(reads, wire_op::get_children, read);
-        ask(wire_op::multi_read, reads.int32(-1).boolean(true).int32(-1).bytes());
-        ask(wire_op::who_am_i, {});
-        for (wire_op op : {wire_op::set_watches, wire_op::ping, wire_op::auth})
-            ask(op, {});
+        for (const operation_form& form : operation_forms) {
+            switch (form.op) {
+                case wire_op::error:
+                case wire_op::create_session: break;
+                case wire_op::multi: ask(form.op, steps_of(changes_at_once)); break;
+                case wire_op::multi_read: ask(form.op, steps_of(reads_at_once)); break;
+                default: ask(form.op, fields_of(form.request));
+            }
+        }
     }
 
     conversation about;
 
 private:
-    static void step(jute_writer& steps, wire_op op, const std::string& body) {
-        steps.int32(static_cast<std::int32_t>(op)).boolean(false).int32(-1).raw(body);
-    }
-
     void ask(wire_op op, const std::string& body) {
         jute_writer request;
         request.int32(0).int32(static_cast<std::int32_t>(op)).raw(body);
@@ -75,24 +94,92 @@ private:
     }
 };
 
-/// What is done with a response.
+/// The results of a transaction, or of reads, and the mark of their end.
+void read_steps(jute_reader& body, wire_op op) {
+    const bool reads = op == wire_op::multi_read;
+    const std::size_t count = reads ? std::size(reads_at_once) : std::size(changes_at_once);
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto type = static_cast<wire_op>(body.int32());
+        body.boolean();
+        const std::int32_t error = body.int32();
+        if (type == wire_op::error)
+            body.int32();
+        else if (error == 0 || !reads)
+            read_record(body, form_of(type).response, true);
+    }
+    body.take(9);
+}
+
 void read_response(const reception& r, std::string_view input) {
-    if (r.error != 0 || r.op == wire_op::multi_read)
+    if (r.error != 0)
         return;
     jute_reader body{r.body};
-    if (r.op == wire_op::multi) {
-        constexpr const char* results[] = {"p", "", "S", ""};
-        for (const char* result : results) {
-            bool failed = body.int32() == -1;
-            body.boolean();
-            body.int32();
-            read_record(body, failed ? "i" : result);
-        }
-        body.take(9);
-    } else {
+    if (r.op == wire_op::multi || r.op == wire_op::multi_read)
+        read_steps(body, r.op);
+    else
         read_record(body, form_of(r.op).response);
-    }
     require(!body.failed() && body.empty(), "a response can be read", input);
+}
+
+/// What the session has asked by such a request; nothing if it never asks it by an operation.
+std::optional<op_code> asked_by(wire_op op) {
+    switch (op) {
+        case wire_op::create:
+        case wire_op::create2:
+        case wire_op::create_container:
+        case wire_op::create_ttl: return op_code::create;
+        case wire_op::remove: return op_code::erase;
+        case wire_op::exists: return op_code::exists;
+        case wire_op::get_data: return op_code::get;
+        case wire_op::set_data: return op_code::set;
+        case wire_op::get_acl: return op_code::get_acl;
+        case wire_op::set_acl: return op_code::set_acl;
+        case wire_op::get_children2: return op_code::children;
+        case wire_op::sync: return op_code::sync;
+        case wire_op::multi: return op_code::multi;
+        case wire_op::multi_read: return op_code::read_all;
+        case wire_op::reconfig: return op_code::reconfigure;
+        case wire_op::remove_watches: return op_code::remove_watches;
+        case wire_op::auth: return op_code::add_auth;
+        case wire_op::set_watches: return op_code::set_watches;
+        case wire_op::get_ephemerals: return op_code::ephemerals;
+        case wire_op::get_all_children_number: return op_code::count_descendants;
+        case wire_op::add_watch: return op_code::add_watch;
+        case wire_op::who_am_i: return op_code::who_am_i;
+        default: return std::nullopt;
+    }
+}
+
+class answered_operation final : public operation {
+public:
+    explicit answered_operation(op_code of) : operation(of, "/a") {
+        if (of == op_code::multi)
+            results.resize(std::size(changes_at_once));
+        if (of == op_code::read_all)
+            reads = read_set().get("/a").children("/a").items();
+    }
+
+    void finished() noexcept override {}
+};
+
+/// What the session makes of it.
+void complete_operation(const reception& r, std::string_view input) {
+    const auto code = asked_by(r.op);
+    if (!code)
+        return;
+    answered_operation op(*code);
+    take_response(op, r, 1);
+    require(op.zxid == r.zxid, "when it was", input);
+    require(r.error == 0 || op.error, "an error is one", input);
+    require(op.answer.size() + op.names.size() + op.entries.size() <= r.body.size(),
+            "no more than was sent",
+            input);
+    std::size_t read = 0;
+    for (const read_result& result : op.read_results)
+        read += result.data.size() + result.names.size();
+    require(read <= r.body.size(), "nor of several reads", input);
+    if (!op.error && op.code == op_code::read_all)
+        require(op.read_results.size() == op.reads.size(), "a result for each", input);
 }
 
 }  // namespace
@@ -120,8 +207,10 @@ void conversations(std::string_view input) {
         const bool of_session = r.op == wire_op::create_session || r.op == wire_op::ping;
         require(of_session == (r.what == reception::kind::session), "whose it is", input);
         require(!of_session || frame.size() <= 64, "small frames for the C client", input);
-        if (!of_session)
-            read_response(r, input);
+        if (of_session)
+            continue;
+        read_response(r, input);
+        complete_operation(r, input);
     }
 }
 
