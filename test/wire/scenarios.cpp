@@ -11,6 +11,8 @@ using boost::asio::awaitable;
 
 awaitable<void> operations(client& c, std::string folder) {
     std::string node = folder + "/node";
+    // Its response is not one of the order: nothing that follows tells that it was lost.
+    co_await for_a_second(c.add_auth("digest", "somebody:secret"));
     co_await c.ensure_path(folder);
     co_await c.create(node, "1");
     watched_data seen = co_await c.watch_data(node);
@@ -20,6 +22,7 @@ awaitable<void> operations(client& c, std::string folder) {
     co_await c.exists(node);
     watched_children listed = co_await c.watch_children(folder);
     co_await c.get_acl(node);
+    co_await c.set_acl(node, open_acl());
     transaction steps;
     steps.create(folder + "/other", "x").set(node, "3").check(node).erase(folder + "/other");
     co_await c.commit(steps);
@@ -27,6 +30,7 @@ awaitable<void> operations(client& c, std::string folder) {
     co_await c.sync(node);
     co_await c.erase(node);
     co_await c.get_children(folder);
+    co_await c.get_config();
 }
 
 /// Requests that ZooKeeper's C client cannot make.
