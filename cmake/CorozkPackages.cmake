@@ -37,8 +37,10 @@ set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
 )
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libcorozk-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+# The same minor version of Boost as the library's, as doc/versions.md requires. Debian's default,
+# libboost-dev, may be another one, older (1.74 in Debian 12) or newer.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-    "libcorozk${COROZK_ABI} ${corozk_exactly}, libboost1.81-dev | libboost-dev (>= 1.81)"
+    "libcorozk${COROZK_ABI} ${corozk_exactly}, libboost${Boost_VERSION_MAJOR}.${Boost_VERSION_MINOR}-dev"
 )
 if(NOT BUILD_SHARED_LIBS)
     string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS ", libfmt-dev, libzookeeper-st-dev")
