@@ -14,10 +14,12 @@ namespace asio = boost::asio;
 namespace cobalt = boost::cobalt;
 using namespace std::chrono_literals;
 
-cobalt::promise<void> second_contender(corozk::lock& lock) {
+cobalt::promise<bool> second_contender(corozk::lock& lock) {
     auto held = co_await lock.acquire(cobalt::use_op);
-    std::cout << "the second one has it: " << held.valid() << '\n';
+    const bool valid = held.valid();
+    std::cout << "the second one has it: " << valid << '\n';
     co_await held.release(cobalt::use_op);
+    co_return valid;
 }
 
 cobalt::main co_main(int argc, char** argv) {
@@ -30,16 +32,19 @@ cobalt::main co_main(int argc, char** argv) {
     auto waiting = second_contender(lock);
     auto [ec, none] = co_await lock.try_acquire(asio::as_tuple(cobalt::use_op));
     std::cout << "a third one: " << ec.message() << '\n';
+    const bool refused = ec == corozk::errc::would_block;
 
     // The operation that does not complete first is cancelled.
     asio::steady_timer timer(zk.get_executor(), 50ms);
     auto first =
         co_await cobalt::race(lock.acquire(cobalt::use_op), timer.async_wait(cobalt::use_op));
-    if (first.index() == 1)
+    const bool gave_up = first.index() == 1;
+    if (gave_up)
         std::cout << "gave up\n";
 
     co_await held.release(cobalt::use_op);
-    co_await waiting;
+    const bool second_had_it = co_await waiting;
     co_await zk.close(cobalt::use_op);
-    co_return 0;
+    const bool as_expected = refused && gave_up && second_had_it;
+    co_return as_expected ? 0 : 1;
 }
