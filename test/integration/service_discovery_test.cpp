@@ -393,6 +393,83 @@ TEST_CASE("service discovery: a provider chooses what is available") {
     });
 }
 
+TEST_CASE("service discovery: a random provider uses all, in no order") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        service_discovery discovery(zk, path);
+        co_await discovery.register_instance(instance("a"));
+        co_await discovery.register_instance(instance("b"));
+        service_provider_options options;
+        options.strategy = service_strategy::random;
+        service_provider provider(zk, path, "web", options);
+        std::set<std::string> used;
+        std::string last;
+        bool repeated = false;
+        // That one of two is never chosen, or always the other one next, does not happen in 200 choices.
+        for (int i = 0; i < 200; ++i) {
+            service_instance chosen = co_await provider.choose();
+            repeated = repeated || chosen.id == last;
+            used.insert(chosen.id);
+            last = chosen.id;
+        }
+        CHECK(used.size() == 2);
+        CHECK(repeated);
+
+        service_instance b = instance("b");
+        b.enabled = false;
+        co_await discovery.update(b);
+        co_await settle(zk);
+        used.clear();
+        for (int i = 0; i < 20; ++i)
+            used.insert((co_await provider.choose()).id);
+        CHECK(used == std::set<std::string>{"a"});
+    });
+}
+
+TEST_CASE("service discovery: a sticky provider keeps its instance while that is available") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        service_discovery discovery(zk, path);
+        for (const char* id : {"a", "b", "c"})
+            co_await discovery.register_instance(instance(id));
+        service_provider_options options;
+        options.strategy = service_strategy::sticky;
+        options.failure_threshold = 1;
+        options.set_aside_for = 1h;
+        service_provider provider(zk, path, "web", options);
+        auto stays = [&](const service_instance& first) -> awaitable<bool> {
+            bool same = true;
+            for (int i = 0; i < 20; ++i)
+                same = (co_await provider.choose()).id == first.id && same;
+            co_return same;
+        };
+        service_instance first = co_await provider.choose();
+        bool stayed = co_await stays(first);
+        CHECK(stayed);
+        // Others come and go meanwhile.
+        co_await discovery.register_instance(instance("d"));
+        const std::string leaving = first.id == "a" ? "b" : "a";
+        co_await discovery.unregister("web", leaving);
+        co_await settle(zk);
+        stayed = co_await stays(first);
+        CHECK(stayed);
+
+        // It is reported as down.
+        provider.report_failure(first);
+        service_instance second = co_await provider.choose();
+        CHECK(second.id != first.id);
+        stayed = co_await stays(second);
+        CHECK(stayed);
+
+        // It goes, and the first one is still set aside.
+        co_await discovery.unregister(second);
+        co_await settle(zk);
+        service_instance third = co_await provider.choose();
+        CHECK(third.id != second.id);
+        CHECK(third.id != first.id);
+        stayed = co_await stays(third);
+        CHECK(stayed);
+    });
+}
+
 TEST_CASE("service discovery: what is reported as down is set aside, and comes back") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         service_discovery discovery(zk, path);
