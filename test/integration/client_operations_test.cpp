@@ -309,6 +309,45 @@ TEST_CASE("erase_tree: deletes a branch, and says what it could not delete") {
     });
 }
 
+TEST_CASE("erase_tree: the children of one node are deleted in pieces") {
+    auto body = [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        constexpr int children = 250;
+        constexpr std::uint64_t piece = 100;
+        transaction branch;
+        branch.create(path + "/a");
+        for (int i = 0; i < children; ++i)
+            branch.create(path + "/a/" + std::to_string(i));
+        co_await zk.commit(branch);
+        // The first request is for the node itself, which has children: the next is the first piece's.
+        rule_id first = proxy.arm(at_op(testing::op_code::erase, 2), hold_reply());
+        rule_id second = proxy.arm(at_op(testing::op_code::erase, 2 + piece), hold_reply());
+        auto deletes = [&proxy] { return proxy.statistics().requests_of(testing::op_code::erase); };
+        outcome<> erased;
+        zk.erase_tree(path + "/a", erased.handler());
+        std::uint64_t expected = 1;
+        outcome<node_data> reads[2];
+        for (int i = 0; i < 2; ++i) {
+            expected += piece;
+            co_await eventually_async([&] { return deletes() >= expected; });
+            // What was to be sent with them is ahead of this.
+            zk.get(path, reads[i].handler());
+            const auto asked = static_cast<std::uint64_t>(i + 1);
+            co_await eventually_async([&] {
+                return proxy.statistics().requests_of(testing::op_code::get_data) == asked;
+            });
+            CHECK(deletes() == expected);
+            CHECK_FALSE(erased.done());
+            proxy.release(i == 0 ? first : second);
+        }
+        error_code ec = co_await erased.wait();
+        CHECK_FALSE(ec);
+        CHECK(deletes() == 1 + children + 1);
+        CHECK_FALSE(observer().exists(at_server(path + "/a")));
+    };
+    // None of the held responses may be taken for those of a slow connection.
+    with_proxy(body, quiet_options("", steady_session_timeout));
+}
+
 TEST_CASE("sync: what others wrote before is seen") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         observer().set(at_server(path), "by somebody else");
