@@ -2,6 +2,7 @@
 // Every operation of the client with every option; runs a second time under a chroot.
 // ctest: CHROOT
 #include "client_fixture.hpp"
+#include "pending_result.hpp"
 #include <corozk/client.hpp>
 #include <corozk/persistent_watch.hpp>
 
