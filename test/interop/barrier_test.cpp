@@ -86,6 +86,41 @@ TEST_CASE("our waiter waits for another library's barrier, which outlives it") {
     });
 }
 
+TEST_CASE("our waiter loses its session, and waits for another library's barrier in the next one") {
+    auto which = GENERATE(party_kind::curator, party_kind::kazoo);
+    CAPTURE(name_of(which));
+    meeting at;
+    meet(at, [&](client&) -> boost::asio::awaitable<void> {
+        party setter(which, at.arguments({"task=set"}));
+        co_await setter.end();
+        mortal_client dying;
+        co_await dying.connect();
+        barrier ours(dying.zk, at.path);
+        pending_result<> waiting;
+        ours.wait(waiting.handler());
+        auto we_wait = [&] { return watches_below(at.path) == 1; };
+        co_await eventually_async(we_wait);
+        dying.expire();
+        auto we_wait_again = [&] { return dying.zk.status().generation == 2 && we_wait(); };
+        co_await eventually_async(we_wait_again, eventually_limit, "waiting in the next session");
+        CHECK_FALSE(waiting.done());
+
+        // The barrier is removed while we have no session.
+        dying.die();
+        auto we_are_gone = [&] { return dying.zk.state() != session_state::connected; };
+        co_await eventually_async(we_are_gone);
+        party remover(which, at.arguments({"task=remove"}));
+        co_await remover.end();
+        CHECK_FALSE(at.hand.exists(at.path));
+        CHECK_FALSE(waiting.done());
+        dying.come_back();
+        error_code through = co_await finished(waiting);
+        CHECK_FALSE(through);
+        CHECK(dying.zk.status().generation == 3);
+        co_await dying.zk.close(as_tuple());
+    });
+}
+
 TEST_CASE("our barrier ends with our session, for another library's waiters, too") {
     auto which = GENERATE(party_kind::curator, party_kind::kazoo);
     CAPTURE(name_of(which));
