@@ -44,7 +44,40 @@ int health(const words& arguments, const std::string& hosts = the_server().hosts
     return process.exit_status().value();
 }
 
+int exit_code(words command, const std::filesystem::path& output = {}) {
+    process_options what;
+    what.command = std::move(command);
+    what.output = output;
+    process_guard process(what);
+    REQUIRE(process.wait(program_limit));
+    return process.exit_status().value();
+}
+
 }  // namespace
+
+TEST_CASE("examples: systemd understands every line of the unit") {
+    if (exit_code({"sh", "-c", "command -v systemd-analyze"}) != 0) {
+        WARN("not tested: systemd-analyze is not installed");
+        return;
+    }
+    std::ifstream sample(COROZK_EXAMPLES_DIR "/4_systemd/scheduler.service");
+    std::string text(std::istreambuf_iterator<char>(sample), {});
+    // Its program has to exist.
+    const std::string program = "ExecStart=/usr/bin/corozk ";
+    const std::size_t at = text.find(program);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, program.size(), "ExecStart=\"" COROZK_PROGRAM "\" ");
+    temporary_directory folder;
+    const std::filesystem::path unit = folder.path() / "scheduler.service";
+    const std::filesystem::path output = folder.path() / "output";
+    std::ofstream(unit) << text;
+    // Otherwise it only tells of what it ignores.
+    const int code =
+        exit_code({"systemd-analyze", "verify", "--recursive-errors=no", "--man=no", unit}, output);
+    std::ifstream said(output);
+    INFO(std::string(std::istreambuf_iterator<char>(said), {}));
+    CHECK(code == 0);
+}
 
 TEST_CASE("examples: the systemd unit's command, and the health check") {
     std::string path = fresh_path();
