@@ -246,8 +246,10 @@ private:
         shaking_hands_ = true;
         error_code ignored;
         stream_.next_layer().set_option(tcp::no_delay(true), ignored);
-        if (is_host_name(names_.front()))
-            SSL_set_tlsext_host_name(stream_.native_handle(), names_.front().c_str());
+        // The first name, as nothing else can be sent, and a server may choose its certificate by it.
+        auto name = std::find_if(names_.begin(), names_.end(), is_host_name);
+        if (name != names_.end())
+            SSL_set_tlsext_host_name(stream_.native_handle(), name->c_str());
         // A context of the user's may permit older versions.
         if (SSL_get_min_proto_version(stream_.native_handle()) < TLS1_2_VERSION)
             SSL_set_min_proto_version(stream_.native_handle(), TLS1_2_VERSION);

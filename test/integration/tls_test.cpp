@@ -386,6 +386,24 @@ TEST_CASE("tls: the server is told its name, without a final dot, but no address
     CHECK(told("localhost") == names{""});
 }
 
+TEST_CASE("tls: a server that has several names is told the first that is no address") {
+    fault_proxy proxy(usual_server().instance.port());
+    tls_front front(proxy.port());
+    const std::string port = std::to_string(front.port());
+    client_options options = options_for("127.0.0.1:" + port + ",localhost:" + port);
+    options.session_timeout = 30s;
+    options.tls = tls_front::trusted();
+    auto body = [&](client& zk) -> awaitable<void> {
+        co_await zk.exists("/");
+        // Now the addresses of all names are known.
+        proxy.cut();
+        co_await zk.exists("/");
+        co_await zk.exists("/");
+    };
+    with_client(options, body, 60s);
+    CHECK(front.names().back() == "localhost");
+}
+
 TEST_CASE("tls: below version 1.2 no server is spoken to") {
     const std::uint16_t plain = usual_server().instance.port();
     auto at = [](const tls_front& front, tls_options tls) {
