@@ -67,7 +67,7 @@ public:
     explicit operator bool() const noexcept { return impl_ != nullptr; }
 
     /** @brief Whether it is still held to the client's knowledge: not released, not lost, and the
-     *         session's deadline has not passed. */
+     *         session's deadline has not passed. Once false, it stays false. */
     bool valid() const noexcept;
 
     /** @brief The node that represents it; empty if nothing is owned. */
