@@ -122,7 +122,7 @@ bool conductor::is_long() const {
 /// the servers of a slow machine need their time to serve again.
 void conductor::break_things() {
     auto end = clock::now() + plan_.length;
-    auto at_latest = is_long() ? end + 90s : end;
+    auto at_latest = is_long() ? end + 180s : end;
     auto next_word = clock::now() + 20s;
     while (clock::now() < (deck_.first_round_is_over() ? end : at_latest)) {
         fault();
