@@ -40,18 +40,13 @@ inline constexpr std::int32_t most_entries = 2'000'000;
 class entry_budget {
 public:
     /// @return false if there is none left
-    bool take() noexcept {
-        exceeded_ = left_ == 0;
-        left_ -= exceeded_ ? 0 : 1;
-        return !exceeded_;
-    }
+    bool take() noexcept { return --left_ >= 0; }
 
     /// Whether there were more than that.
-    bool exceeded() const noexcept { return exceeded_; }
+    bool exceeded() const noexcept { return left_ < 0; }
 
 private:
     std::int32_t left_ = most_entries;
-    bool exceeded_ = false;
 };
 
 /// The row with the number 0 is that of operations that are not known.

@@ -40,7 +40,7 @@ std::string fields_of(const char* form) {
     return out.bytes();
 }
 
-/// Those that the session sends.
+/// The steps of transactions that the session sends.
 constexpr wire_op changes_at_once[] = {wire_op::create,
                                        wire_op::check,
                                        wire_op::set_data,

@@ -11,7 +11,7 @@ using boost::asio::awaitable;
 
 awaitable<void> operations(client& c, std::string folder) {
     std::string node = folder + "/node";
-    // Its response is not one of the order: nothing that follows tells that it was lost.
+    // Its response comes outside the order of the others, so that none of them shows that it was lost.
     co_await for_a_second(c.add_auth("digest", "somebody:secret"));
     co_await c.ensure_path(folder);
     co_await c.create(node, "1");

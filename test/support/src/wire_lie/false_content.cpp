@@ -5,6 +5,7 @@
 #include "answer_layout.hpp"
 #include "frame_bytes.hpp"
 #include "jute.hpp"
+#include "wire/operation_form.hpp"
 
 #include <string_view>
 #include <utility>
@@ -38,7 +39,7 @@ void write_names(jute_writer& to, const name_list& names) {
 name_list false_names(wire_lie lie, name_list names) {
     constexpr std::size_t long_size = 500'000;
     constexpr int many = 20'000;
-    constexpr std::size_t too_many = 2'000'001;
+    constexpr std::size_t too_many = corozk::detail::most_entries + 1;
     switch (lie) {
         case wire_lie::child_without_name: names.emplace(names.begin()); break;
         case wire_lie::child_named_dot: names.emplace(names.begin(), "."); break;
