@@ -50,6 +50,11 @@ template <class Choose>
 awaitable<std::vector<place>> places(const stream_proxy& proxy,
                                      client_options options,
                                      Choose choose) {
+    {
+        // A client of DIGEST-MD5 sends more if one of its process has authenticated itself before.
+        client first = co_await client::connect(co_await boost::asio::this_coro::executor, options);
+        co_await first.close();
+    }
     std::size_t connections = 0;
     std::size_t up = 0;
     std::size_t down = 0;
@@ -135,8 +140,8 @@ void survives_everywhere(const client_options& settings,
     run_to_idle(context);
 }
 
-/// Cancels connecting when the connection has fallen silent. `again`: the client connects afterwards.
-awaitable<void> cancel_at(stream_proxy& proxy, client_options options, place where, bool again) {
+/// Cancels connecting when the connection has fallen silent. The client connects afterwards.
+awaitable<void> cancel_at(stream_proxy& proxy, client_options options, place where) {
     const std::size_t cuts = proxy.cuts();
     client zk(co_await boost::asio::this_coro::executor, std::move(options));
     pending_result<> connecting;
@@ -150,8 +155,6 @@ awaitable<void> cancel_at(stream_proxy& proxy, client_options options, place whe
     CHECK(ec == boost::asio::error::operation_aborted);
     CHECK(zk.state() == session_state::closed);
     CHECK(proxy.connections() == connections);
-    if (!again)
-        co_return;
     co_await zk.connect();
     co_await zk.get("/");
     CHECK(connecting.calls() == 1);
@@ -169,11 +172,10 @@ void can_be_cancelled(const client_options& settings, std::uint16_t port, std::s
         auto choose = [&](std::size_t bytes) { return offsets(bytes, 0, bytes / many + 1); };
         all = co_await places(proxy, options, choose);
     });
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        INFO(to_text(all[i]));
+    for (const place& where : all) {
+        INFO(to_text(where));
         boost::asio::io_context context;
-        run(context,
-            [&]() -> awaitable<void> { co_await cancel_at(proxy, options, all[i], i % 6 == 0); });
+        run(context, [&]() -> awaitable<void> { co_await cancel_at(proxy, options, where); });
         // Nothing is left behind.
         run_to_idle(context);
     }
