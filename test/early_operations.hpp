@@ -127,12 +127,32 @@ public:
         coordinator.abort_until("why", deadline, answered("commit_coordinator.abort_until"));
         coordinator.clean_up_for(true, limit, answered("commit_coordinator.clean_up_for"));
         coordinator.clean_up_until(true, deadline, answered("commit_coordinator.clean_up_until"));
+        auto& numbers = made<counter>("cn");
+        numbers.get_for(limit, answered("counter.get_for"));
+        numbers.add_for(1, limit, answered("counter.add_for"));
+        numbers.exchange_for(1, limit, answered("counter.exchange_for"));
+        numbers.compare_and_set_for(0, 1, limit, answered("counter.compare_and_set_for"));
+        auto& value = made<configuration>("cf");
+        value.publish_for("x", limit, answered("configuration.publish_for"));
+        made<ready_configuration>("cr").publish_for(
+            {}, limit, answered("ready_configuration.publish_for"));
+        made<versioned_configuration>("cv").publish_for(
+            {}, limit, answered("versioned_configuration.publish_for"));
         q.put_for("x", limit, answered("queue.put_for"));
         q.take_for(limit, answered("queue.take_for"));
         q.consume_for(limit, answered("queue.consume_for"));
         made<priority_queue>("pq").put_for("x", 1, limit, answered("priority_queue.put_for"));
         made<delay_queue>("dq").put_for(
             "x", std::chrono::seconds(0), limit, answered("delay_queue.put_for"));
+        made<counter>("cn").get_until(deadline, answered("counter.get_until"));
+        made<counter>("cn").add_until(1, deadline, answered("counter.add_until"));
+        made<counter>("cn").exchange_until(1, deadline, answered("counter.exchange_until"));
+        made<counter>("cn").compare_and_set_until(
+            0, 1, deadline, answered("counter.compare_and_set_until"));
+        made<configuration>("cf").publish_until(
+            "x", deadline, answered("configuration.publish_until"));
+        made<versioned_configuration>("cv").publish_until(
+            {}, deadline, answered("versioned_configuration.publish_until"));
         made<barrier>("b").wait_until(deadline, answered("barrier.wait_until"));
         made<double_barrier>("d", 1u).enter_until(deadline, answered("double_barrier.enter_until"));
         made<membership>("m").join_until("me2", "", deadline, answered("membership.join_until"));

@@ -152,7 +152,7 @@ private:
             }
             detail::completion next = std::move(completions_.front());
             completions_.pop_front();
-            next.release()->call(executor());
+            next.release()->call(detail::for_handlers(executor()));
         }
     }
 

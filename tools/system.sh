@@ -42,3 +42,11 @@ inside_system() {
         exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
         DEBIAN_FRONTEND=noninteractive "$@"' "$@"
 }
+
+# remove_other_boost FOLDER VERSION: Debian allows one Boost at a time.
+remove_other_boost() {
+    # shellcheck disable=SC2016 # expanded by that shell
+    inside_system "$1" sh -c 'installed=$(dpkg-query -W -f "\${Package}\n" "libboost*-dev" 2>/dev/null |
+            grep -v "^libboost$0-dev$" || true)
+        [ -z "$installed" ] || apt-get purge --yes $installed || true' "$2"
+}

@@ -5,6 +5,7 @@
 #include <corozk/detail/initiate.hpp>
 #include <corozk/error.hpp>
 
+#include <boost/asio/any_completion_executor.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/dispatch.hpp>
@@ -34,7 +35,7 @@ public:
         return completion(new (place) bound_result(std::move(handler), ec, std::move(values)...));
     }
 
-    void call(const boost::asio::any_io_executor& executor) override {
+    void call(const boost::asio::any_completion_executor& executor) override {
         auto result = std::move(result_);
         handler_type handler = free();
         auto target = boost::asio::get_associated_executor(handler, executor);
@@ -67,10 +68,16 @@ private:
     std::tuple<error_code, Values...> result_;
 };
 
+/// The executor in the form that an erased handler asks for. Asio allocates it.
+inline boost::asio::any_completion_executor for_handlers(
+    const boost::asio::any_io_executor& executor) noexcept {
+    return boost::asio::any_completion_executor(std::nothrow, executor);
+}
+
 /// Calls a handler soon, never from within the caller.
 inline void post_handler(const boost::asio::any_io_executor& executor, completion handler) {
     boost::asio::post(executor, [executor, handler = std::move(handler)]() mutable {
-        handler.release()->call(executor);
+        handler.release()->call(for_handlers(executor));
     });
 }
 
@@ -88,7 +95,7 @@ void immediate_result(const boost::asio::any_io_executor& executor,
     completion result = bound_result<Values...>::make(std::move(handler), ec, std::move(values)...);
 #if BOOST_VERSION >= 108200
     boost::asio::dispatch(at_once, [executor, result = std::move(result)]() mutable {
-        result.release()->call(executor);
+        result.release()->call(for_handlers(executor));
     });
 #else
     post_handler(executor, std::move(result));

@@ -8,6 +8,7 @@
 #include <corozk/logger.hpp>
 #include <corozk/session_state.hpp>
 
+#include <boost/asio/any_completion_executor.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/intrusive/list.hpp>
@@ -129,7 +130,7 @@ protected:
 class bound_handler : public boost::intrusive::list_base_hook<> {
 public:
     /// Calls the handler on its associated executor, by default on this one.
-    virtual void call(const boost::asio::any_io_executor& executor) = 0;
+    virtual void call(const boost::asio::any_completion_executor& executor) = 0;
 
     /// Destroys the handler without calling it.
     virtual void drop() noexcept = 0;

@@ -20,6 +20,7 @@
 #include <corozk/options.hpp>
 #include <corozk/time_limit.hpp>
 
+#include <boost/asio/any_completion_executor.hpp>
 #include <boost/asio/any_io_executor.hpp>
 
 #include <functional>
@@ -175,6 +176,7 @@ private:
     void remove_persistent(const std::string& path);
 
     boost::asio::any_io_executor executor_;
+    boost::asio::any_completion_executor handlers_executor_;  ///< allocated once, not per handler
     client_options options_;
     session_identity identity_;
     std::mt19937_64 random_;

@@ -118,9 +118,13 @@ public:
     /// Since when the server owes nothing before the response to a request for which it needs its
     /// leader; the maximum if that is not so. While others come before, the leader is not to blame.
     time_point leader_awaited_since() const noexcept {
-        if (sent_.empty() || !needs_leader(sent_.front().code) || has_arrivals())
+        // Credentials have an order of their own: what the server does with them delays nothing else.
+        const auto first = std::find_if(sent_.begin(), sent_.end(), [](const operation& op) {
+            return op.code != op_code::add_auth;
+        });
+        if (first == sent_.end() || !needs_leader(first->code) || has_arrivals())
             return time_point::max();
-        return std::max(sent_.front().sent_at, arrived_at_);
+        return std::max(first->sent_at, arrived_at_);
     }
 
     /// When another request is due: so that no more than `silence` passes between two that need the

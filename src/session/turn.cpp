@@ -202,7 +202,7 @@ void session::run_handlers() {
     allowance time;
     try {
         while (agenda_.has_handlers() && !agenda_.stopped()) {
-            agenda_.take_handler().release()->call(executor_);
+            agenda_.take_handler().release()->call(handlers_executor_);
             if (time.spent())
                 break;
         }

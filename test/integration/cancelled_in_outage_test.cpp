@@ -227,6 +227,10 @@ TEST_CASE("what reaches its deadline in an outage is not sent after it") {
         co_await zk.ensure_path(path);
         barrier gate(zk, path + "/gate");
         co_await gate.set();
+        counter numbers(zk, path + "/counter");
+        co_await numbers.add(1);
+        configuration value(zk, path + "/value");
+        co_await value.publish("before");
         two_sites decided(zk, zk, zk, path + "/decided", commit_form::all_sites);
         co_await decided.begin();
         co_await decided.coordinator->abort("for the test");
@@ -237,20 +241,80 @@ TEST_CASE("what reaches its deadline in an outage is not sent after it") {
         co_await lose_servers(zk, proxy);
         pending_result<bool> removing;
         gate.remove_for(20ms, removing.handler());
+        pending_result<std::int64_t> reading, adding, replacing;
+        numbers.get_for(20ms, reading.handler());
+        numbers.add_for(1, 20ms, adding.handler());
+        numbers.exchange_until(7, steady_clock::now() + 20ms, replacing.handler());
+        pending_result<counter_exchange> comparing;
+        numbers.compare_and_set_for(1, 7, 20ms, comparing.handler());
+        pending_result<> publishing, publishing_too;
+        value.publish_for("after", 20ms, publishing.handler());
+        value.publish_until("after", steady_clock::now() + 20ms, publishing_too.handler());
         pending_result<> cleaning;
         decided.coordinator->clean_up_for(true, 20ms, cleaning.handler());
         pending_result<> finishing, finishing_too;
         decided.mine.finish_for(20ms, finishing.handler());
         decided.mine.finish_until(steady_clock::now() + 20ms, finishing_too.handler());
         CHECK(co_await finished(removing) == errc::deadline_exceeded);
+        CHECK(co_await finished(reading) == errc::deadline_exceeded);
+        CHECK(co_await finished(adding) == errc::deadline_exceeded);
+        CHECK(co_await finished(replacing) == errc::deadline_exceeded);
+        CHECK(co_await finished(comparing) == errc::deadline_exceeded);
+        CHECK(co_await finished(publishing) == errc::deadline_exceeded);
+        CHECK(co_await finished(publishing_too) == errc::deadline_exceeded);
         CHECK(co_await finished(cleaning) == errc::deadline_exceeded);
         CHECK(co_await finished(finishing) == errc::deadline_exceeded);
         CHECK(co_await finished(finishing_too) == errc::deadline_exceeded);
         co_await accept_again(proxy, zk);
         co_await settle(zk);
         CHECK(tree_at(path) == before);
+        const std::int64_t sum = co_await numbers.add(1);
+        CHECK(sum == 2);
         co_await decided.mine.finish();
         co_await decided.coordinator->clean_up(true);
+    });
+}
+
+TEST_CASE("the deadline of a change holds while its response does not come") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        counter numbers(zk, path + "/counter");
+        co_await numbers.add(1);
+        configuration value(zk, path + "/value");
+        co_await value.publish("before");
+        versioned_configuration parts(zk, path + "/parts");
+        // On a slow machine the deadline may come before the request; then it is not sent.
+        auto late = [&](testing::op_code what, auto start) -> awaitable<void> {
+            const rule_id silent = proxy.arm(at_op(what), hold_reply());
+            for (auto limit = 20ms; proxy.fired(silent) == 0; limit *= 2) {
+                const error_code ec = co_await start(limit);
+                CHECK(ec == errc::deadline_exceeded);
+            }
+            proxy.release(silent);
+        };
+        auto add = [&](time_limit limit) -> awaitable<error_code> {
+            auto [ec, sum] = co_await numbers.add_for(1, limit, as_tuple());
+            co_return ec;
+        };
+        co_await late(testing::op_code::set_data, add);
+        const std::int64_t sum = co_await numbers.add(1);
+        CHECK(sum == 3);
+        auto publish = [&](time_limit limit) -> awaitable<error_code> {
+            auto [ec] = co_await value.publish_for("after", limit, as_tuple());
+            co_return ec;
+        };
+        co_await late(testing::op_code::set_data, publish);
+        co_await eventually_async([&] { return observer().data(path + "/value") == "after"; });
+        // What has begun is published as a whole.
+        const configuration_parts both = {{"a", "1"}, {"b", "2"}};
+        auto publish_parts = [&](time_limit limit) -> awaitable<error_code> {
+            auto [ec] = co_await parts.publish_for(both, limit, as_tuple());
+            co_return ec;
+        };
+        co_await late(testing::op_code::multi, publish_parts);
+        configuration_version read;
+        while (read.status != configuration_status::published)
+            read = co_await parts.next(read);
+        CHECK(read.parts->size() == 2);
     });
 }
 

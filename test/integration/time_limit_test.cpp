@@ -56,6 +56,8 @@ TEST_CASE("time limits count from the start of the operation") {
         priority_queue ranked(zk, path + "/ranked");
         barrier gate(zk, path + "/gate");
         double_barrier round(zk, path + "/round", 1);
+        counter numbers(zk, path + "/numbers");
+        configuration value(zk, path + "/value");
         optimistic_transaction transactions(zk, path + "/transactions");
         auto nothing = [](transaction_attempt&) -> awaitable<void> { co_return; };
         ownership reader = co_await upgraded.acquire_read();
@@ -79,6 +81,9 @@ TEST_CASE("time limits count from the start of the operation") {
         prepare(ranked.consume_for(limit, as_tuple()));
         prepare(gate.wait_for(limit, as_tuple()));
         prepare(round.enter_for(limit, as_tuple()));
+        prepare(numbers.get_for(limit, as_tuple()));
+        prepare(numbers.add_for(1, limit, as_tuple()));
+        prepare(value.publish_for("x", limit, as_tuple()));
         prepare(transactions.run_for(limit, nothing));
 
         // The limits of all pass, if they count from here.

@@ -121,7 +121,8 @@ void read_state(scripted_port& p, std::string data, std::int64_t mzxid) {
 std::string begin_ready(scripted_port& p, std::optional<error_code>& published) {
     auto core = std::make_shared<configuration_core>(
         p, "/c", configuration_options(), configuration_layout::ready);
-    core->publish({{"a", "1"}}, [&published](error_code ec) { published = ec; });
+    core->publish(
+        {{"a", "1"}}, time_limit::for_ever(), [&published](error_code ec) { published = ec; });
     REQUIRE(p.asked() == "commit ");
     std::string guid = p.front().steps.front().data;
     p.answer();
@@ -134,7 +135,7 @@ TEST_CASE("configuration: what a lost publish has done is not read where it may 
     scripted_port p;
     auto writer = std::make_shared<configuration_writer>(p, "/c", acl());
     std::optional<error_code> published;
-    writer->publish("new", [&published](error_code ec) { published = ec; });
+    writer->publish("new", time_limit::for_ever(), [&published](error_code ec) { published = ec; });
     read_state(p, "old", 5);
     SECTION("nothing is in doubt: a server without a quorum refuses") {
         p.set_state(session_state::read_only, 2);
@@ -231,7 +232,8 @@ TEST_CASE("configuration: a full quota is freed for the next version") {
     auto core =
         std::make_shared<configuration_core>(p, "/c", options, configuration_layout::versioned);
     std::optional<error_code> published;
-    core->publish({{"a", "1"}}, [&published](error_code ec) { published = ec; });
+    core->publish(
+        {{"a", "1"}}, time_limit::for_ever(), [&published](error_code ec) { published = ec; });
     const std::string current = version_name(2, "b");
     const std::string old = version_name(1, "a");
     auto name_current = [&] {

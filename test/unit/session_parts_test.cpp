@@ -220,6 +220,22 @@ TEST_CASE("traffic: the leader is awaited while nothing but its response is owed
     t.mark_answered(write);
 }
 
+TEST_CASE("traffic: credentials without a response do not hide that the leader is awaited") {
+    traffic t;
+    t.connected(start);
+    test_request credentials(op_code::add_auth), heartbeat(op_code::sync);
+    credentials.state = heartbeat.state = operation::progress::sent;
+    credentials.sent_at = start + 1s;
+    heartbeat.sent_at = start + 5s;
+    t.mark_sent(credentials);
+    CHECK(t.leader_awaited_since() == time_point::max());
+    t.mark_sent(heartbeat);
+    CHECK(t.leader_awaited_since() == start + 5s);
+    t.mark_answered(heartbeat);
+    CHECK(t.leader_awaited_since() == time_point::max());
+    t.mark_answered(credentials);
+}
+
 TEST_CASE("traffic: what is refused is answered in order, behind what has arrived") {
     traffic t;
     test_request a, b, c;
@@ -339,7 +355,7 @@ TEST_CASE("agenda: handlers and deferred work, each once and in order") {
         void run() noexcept override {}
     } first, second;
     struct counted final : bound_handler {
-        void call(const boost::asio::any_io_executor&) override {}
+        void call(const boost::asio::any_completion_executor&) override {}
         void drop() noexcept override { ++dropped; }
         int dropped = 0;
     } handlers[3];

@@ -75,16 +75,28 @@ public:
      * which this call created and another client deleted is re-created.
      *
      * @cancellation All types: completes at once with `boost::asio::error::operation_aborted`; a
-     * write in flight may be applied.
+     * write in flight may be applied, also at a deadline.
      */
     template <class Token = default_token>
     auto publish(std::string data, Token&& token = Token{}) {
+        return publish_for(std::move(data), time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto publish_for(std::string data, time_limit limit, Token&& token = Token{}) {
         return initiate<&start_publish>(
-            "configuration.publish", std::forward<Token>(token), std::move(data));
+            "configuration.publish", std::forward<Token>(token), std::move(data), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto publish_until(std::string data, time_point deadline, Token&& token = Token{}) {
+        return publish_for(std::move(data), deadline, std::forward<Token>(token));
     }
 
 private:
-    static void start_publish(const impl_ptr&, std::string data, handler_of<>);
+    static void start_publish(const impl_ptr&, std::string data, time_limit, handler_of<>);
 
     node_cache cache_;
 };
@@ -167,13 +179,25 @@ public:
      * - `zk_errc::no_auth`, `errc::not_connected`, `zk_errc::not_read_only`, `errc::closed`.
      *
      * @cancellation All types: completes at once with `boost::asio::error::operation_aborted`;
-     * publishing is completed in the background, so that cancellation never leaves an incomplete
-     * version.
+     * publishing is completed in the background, also after a deadline, so that neither leaves an
+     * incomplete version.
      */
     template <class Token = default_token>
     auto publish(configuration_parts parts, Token&& token = Token{}) {
+        return publish_for(std::move(parts), time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto publish_for(configuration_parts parts, time_limit limit, Token&& token = Token{}) {
         return initiate<&start_publish>(
-            "configuration.publish", std::forward<Token>(token), std::move(parts));
+            "configuration.publish", std::forward<Token>(token), std::move(parts), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto publish_until(configuration_parts parts, time_point deadline, Token&& token = Token{}) {
+        return publish_for(std::move(parts), deadline, std::forward<Token>(token));
     }
 
 protected:
@@ -184,7 +208,7 @@ protected:
 
 private:
     static void start_next(const impl_ptr&, std::uint64_t seen, handler_of<configuration_version>);
-    static void start_publish(const impl_ptr&, configuration_parts parts, handler_of<>);
+    static void start_publish(const impl_ptr&, configuration_parts parts, time_limit, handler_of<>);
 };
 
 /**

@@ -77,7 +77,7 @@ struct counter_exchange {
  * - `errc::closed`, and errors reported by the server, such as `zk_errc::no_auth`.
  *
  * @cancellation All types: complete at once with `boost::asio::error::operation_aborted`. An update
- * in flight may be applied.
+ * in flight may be applied, also at a deadline; one that was not sent is not.
  *
  * @executor As `client`. When it is destroyed, updates in flight may be applied.
  *
@@ -100,7 +100,19 @@ public:
      */
     template <class Token = default_token>
     auto get(Token&& token = Token{}) {
-        return initiate<&start_get>("counter.get", std::forward<Token>(token));
+        return get_for(time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto get_for(time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_get>("counter.get", std::forward<Token>(token), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto get_until(time_point deadline, Token&& token = Token{}) {
+        return get_for(deadline, std::forward<Token>(token));
     }
 
     /**
@@ -110,7 +122,19 @@ public:
      */
     template <class Token = default_token>
     auto add(std::int64_t delta, Token&& token = Token{}) {
-        return initiate<&start_add>("counter.add", std::forward<Token>(token), delta);
+        return add_for(delta, time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto add_for(std::int64_t delta, time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_add>("counter.add", std::forward<Token>(token), delta, limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto add_until(std::int64_t delta, time_point deadline, Token&& token = Token{}) {
+        return add_for(delta, deadline, std::forward<Token>(token));
     }
 
     /**
@@ -120,7 +144,20 @@ public:
      */
     template <class Token = default_token>
     auto exchange(std::int64_t value, Token&& token = Token{}) {
-        return initiate<&start_exchange>("counter.exchange", std::forward<Token>(token), value);
+        return exchange_for(value, time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto exchange_for(std::int64_t value, time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_exchange>(
+            "counter.exchange", std::forward<Token>(token), value, limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto exchange_until(std::int64_t value, time_point deadline, Token&& token = Token{}) {
+        return exchange_for(value, deadline, std::forward<Token>(token));
     }
 
     /**
@@ -131,8 +168,27 @@ public:
      */
     template <class Token = default_token>
     auto compare_and_set(std::int64_t expected, std::int64_t desired, Token&& token = Token{}) {
+        return compare_and_set_for(
+            expected, desired, time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto compare_and_set_for(std::int64_t expected,
+                             std::int64_t desired,
+                             time_limit limit,
+                             Token&& token = Token{}) {
         return initiate<&start_compare_and_set>(
-            "counter.compare_and_set", std::forward<Token>(token), expected, desired);
+            "counter.compare_and_set", std::forward<Token>(token), expected, desired, limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto compare_and_set_until(std::int64_t expected,
+                               std::int64_t desired,
+                               time_point deadline,
+                               Token&& token = Token{}) {
+        return compare_and_set_for(expected, desired, deadline, std::forward<Token>(token));
     }
 
     /**
@@ -158,12 +214,19 @@ public:
     }
 
 private:
-    static void start_get(const impl_ptr&, handler_of<std::int64_t>);
-    static void start_add(const impl_ptr&, std::int64_t delta, handler_of<std::int64_t>);
-    static void start_exchange(const impl_ptr&, std::int64_t value, handler_of<std::int64_t>);
+    static void start_get(const impl_ptr&, time_limit, handler_of<std::int64_t>);
+    static void start_add(const impl_ptr&,
+                          std::int64_t delta,
+                          time_limit,
+                          handler_of<std::int64_t>);
+    static void start_exchange(const impl_ptr&,
+                               std::int64_t value,
+                               time_limit,
+                               handler_of<std::int64_t>);
     static void start_compare_and_set(const impl_ptr&,
                                       std::int64_t expected,
                                       std::int64_t desired,
+                                      time_limit,
                                       handler_of<counter_exchange>);
     static void start_next(const impl_ptr&, handler_of<std::int64_t>);
 };

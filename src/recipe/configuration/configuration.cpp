@@ -10,18 +10,19 @@ namespace corozk {
 
 namespace detail {
 
-void configuration_writer::publish(std::string data, handler_of<> handler) {
+void configuration_writer::publish(std::string data, time_limit limit, handler_of<> handler) {
     constexpr std::size_t overhead = 1024;
     if (data.size() + path().size() + overhead > port_.max_request_size())
         return refuse(shared_from_this(), std::move(handler), errc::too_large);
-    port_.spawn(run(shared_from_this(), std::move(data), std::move(handler)));
+    port_.spawn(run(shared_from_this(), std::move(data), limit, std::move(handler)));
 }
 
 task<> configuration_writer::run(std::shared_ptr<configuration_writer> self,
                                  std::string data,
+                                 time_limit limit,
                                  handler_of<> handler) {
     signal wake(self->port_);
-    waiting_call<> call(*self, std::move(handler), wake);
+    waiting_call<> call(*self, std::move(handler), wake, limit);
     error_code ec = co_await self->write(std::move(data), call);
     if (call.waiting())
         call.complete(ec);
@@ -75,9 +76,12 @@ task<error_code> configuration_writer::write(std::string data, const pending_cal
 configuration::configuration(const client& c, std::string path, configuration_options options)
     : recipe_object(c.implementation(), path, std::move(options.acl)), cache_(c, path) {}
 
-void configuration::start_publish(const impl_ptr& writer, std::string data, handler_of<> handler) {
+void configuration::start_publish(const impl_ptr& writer,
+                                  std::string data,
+                                  time_limit limit,
+                                  handler_of<> handler) {
     if (detail::usable_at_path(writer, handler))
-        writer->publish(std::move(data), std::move(handler));
+        writer->publish(std::move(data), limit, std::move(handler));
 }
 
 basic_configuration::basic_configuration(const client& c,
@@ -107,9 +111,10 @@ void basic_configuration::start_next(const impl_ptr& impl,
 
 void basic_configuration::start_publish(const impl_ptr& impl,
                                         configuration_parts parts,
+                                        time_limit limit,
                                         handler_of<> handler) {
     if (detail::usable_at_path(impl, handler))
-        impl->publish(std::move(parts), std::move(handler));
+        impl->publish(std::move(parts), limit, std::move(handler));
 }
 
 }  // namespace corozk

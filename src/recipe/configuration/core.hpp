@@ -27,11 +27,12 @@ public:
     configuration_writer(port& p, std::string path, acl entries)
         : recipe_core(p, "configuration", std::move(path)), entries_(std::move(entries)) {}
 
-    void publish(std::string data, handler_of<> handler);
+    void publish(std::string data, time_limit limit, handler_of<> handler);
 
 private:
     static task<> run(std::shared_ptr<configuration_writer> self,
                       std::string data,
+                      time_limit limit,
                       handler_of<> handler);
     task<error_code> write(std::string data, const pending_call<>& call);
 
@@ -58,7 +59,7 @@ public:
     configuration_version current() const { return latest_; }
 
     void next(std::uint64_t seen, std::unique_ptr<call_type> call);
-    void publish(configuration_parts parts, handler_of<> handler);
+    void publish(configuration_parts parts, time_limit limit, handler_of<> handler);
     void stop() noexcept override;
 
 private:
@@ -102,6 +103,7 @@ private:
     task<error_code> list(std::string version_path, std::uint64_t generation, name_set& names);
     static task<> run_writer(std::shared_ptr<configuration_core> self,
                              configuration_parts parts,
+                             time_limit limit,
                              handler_of<> handler);
     error_code problem_of(const configuration_parts& parts) const;
     task<error_code> publish_ready(configuration_parts parts);

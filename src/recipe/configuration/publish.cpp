@@ -32,15 +32,18 @@ error_code configuration_core::problem_of(const configuration_parts& parts) cons
     return {};
 }
 
-void configuration_core::publish(configuration_parts parts, handler_of<> handler) {
-    port_.spawn(run_writer(shared_from_this(), std::move(parts), std::move(handler)));
+void configuration_core::publish(configuration_parts parts,
+                                 time_limit limit,
+                                 handler_of<> handler) {
+    port_.spawn(run_writer(shared_from_this(), std::move(parts), limit, std::move(handler)));
 }
 
 task<> configuration_core::run_writer(std::shared_ptr<configuration_core> self,
                                       configuration_parts parts,
+                                      time_limit limit,
                                       handler_of<> handler) {
     signal wake(self->port_);
-    pending_call<> call(self->port_, wake, std::move(handler));
+    pending_call<> call(self->port_, wake, std::move(handler), limit);
     if (error_code problem = self->problem_of(parts)) {
         call.fail(problem);
         co_return;

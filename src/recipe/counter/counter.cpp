@@ -472,6 +472,7 @@ void start_operation(const std::shared_ptr<detail::counter_impl>& impl,
                      detail::counter_operation operation,
                      std::int64_t operand,
                      std::int64_t expected,
+                     time_limit limit,
                      detail::handler_of<Result> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
@@ -479,34 +480,38 @@ void start_operation(const std::shared_ptr<detail::counter_impl>& impl,
     e.operation = operation;
     e.operand = operand;
     e.expected = expected;
-    e.call = detail::make_call(impl->get_port(), impl->wake(), std::move(handler));
+    e.call = detail::make_call(impl->get_port(), impl->wake(), std::move(handler), limit);
     impl->enqueue(std::move(e));
 }
 
 }  // namespace
 
-void counter::start_get(const impl_ptr& impl, handler_of<std::int64_t> handler) {
-    start_operation(impl, detail::counter_operation::read, 0, 0, std::move(handler));
+void counter::start_get(const impl_ptr& impl, time_limit limit, handler_of<std::int64_t> handler) {
+    start_operation(impl, detail::counter_operation::read, 0, 0, limit, std::move(handler));
 }
 
 void counter::start_add(const impl_ptr& impl,
                         std::int64_t delta,
+                        time_limit limit,
                         handler_of<std::int64_t> handler) {
-    start_operation(impl, detail::counter_operation::add, delta, 0, std::move(handler));
+    start_operation(impl, detail::counter_operation::add, delta, 0, limit, std::move(handler));
 }
 
 void counter::start_exchange(const impl_ptr& impl,
                              std::int64_t value,
+                             time_limit limit,
                              handler_of<std::int64_t> handler) {
-    start_operation(impl, detail::counter_operation::exchange, value, 0, std::move(handler));
+    using operation = detail::counter_operation;
+    start_operation(impl, operation::exchange, value, 0, limit, std::move(handler));
 }
 
 void counter::start_compare_and_set(const impl_ptr& impl,
                                     std::int64_t expected,
                                     std::int64_t desired,
+                                    time_limit limit,
                                     handler_of<counter_exchange> handler) {
     using operation = detail::counter_operation;
-    start_operation(impl, operation::compare_and_set, desired, expected, std::move(handler));
+    start_operation(impl, operation::compare_and_set, desired, expected, limit, std::move(handler));
 }
 
 void counter::start_next(const impl_ptr& impl, handler_of<std::int64_t> handler) {
