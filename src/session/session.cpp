@@ -28,7 +28,7 @@ session& session_view::core() noexcept {
 
 session::session(boost::asio::any_io_executor executor, client_options options)
     : executor_(std::move(executor)),
-      handlers_executor_(for_handlers(executor_)),
+      handlers_executor_(executor_),
       options_(std::move(options)),
       identity_(options_.session),
       random_(seeded()),
