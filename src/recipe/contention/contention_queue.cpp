@@ -124,7 +124,7 @@ void contention_queue::place(contender& c, std::string_view name, const stat& re
     });
     // The session may have ended before the node was found.
     if (!port_.alive(c.session))
-        session_over_ = true;
+        session_ended();
     const bool spent = sequence_spent(c.sequence);
     if (unwanted)
         release(c);
@@ -142,6 +142,8 @@ void contention_queue::place(contender& c, std::string_view name, const stat& re
 /// @param seen    contenders whose nodes are known to exist now
 /// @param listed  whether a listing was just merged
 void contention_queue::evaluate(std::span<const contender_ptr> seen, bool listed) {
+    if (session_over_)
+        return;  // the head may be one of that session
     doubt_limit();
     for (;;) {
         decision_facts facts;
@@ -199,6 +201,8 @@ void contention_queue::list(bool watch) {
 
 void contention_queue::listed(const operation& answer) {
     error_code ec = answer.error;
+    if (session_over_)
+        return view_.listing_failed();  // those of that session would be missing
     if (ec && ec != zk_errc::no_node) {
         view_.listing_failed();
         if (fault_of(ec) != fault::refused)
@@ -397,24 +401,41 @@ std::vector<contention_queue::contender_ptr> contention_queue::placed_contenders
     return all;
 }
 
+/// Contenders whose session has ended, from the front, where the holders are.
+std::vector<contention_queue::contender_ptr> contention_queue::some_orphans() {
+    const bool closed = port_.status().state == session_state::closed;
+    std::vector<contender_ptr> found;
+    for (contention_node& n : view_.nodes()) {
+        if (found.size() == failed_at_once)
+            break;
+        if (!n.local())
+            continue;
+        auto& c = static_cast<contender&>(n);
+        // A closed session may be left: its nodes are still being deleted.
+        if (!port_.alive(c.session) && !(closed && c.state == stage::releasing))
+            found.push_back(c.shared_from_this());
+    }
+    return found;
+}
+
 void contention_queue::session_changed(const session_status& status) noexcept {
     if (status.state == session_state::connected)
         reconnected_ = true;
     if (status.state == session_state::lost || status.state == session_state::closed)
-        session_over_ = true;
+        session_ended();
     wake();
 }
 
-void contention_queue::end_session() {
-    error_code reason = port_.status().reason;
-    if (!reason)
-        reason = zk_errc::session_expired;
-    const bool closed = port_.status().state == session_state::closed;
-    for (const auto& c : placed_contenders()) {
-        if (port_.alive(c->session))
-            continue;
-        if (closed && c->state == stage::releasing)
-            continue;  // the session may be left: its node is still being deleted
+void contention_queue::session_ended() noexcept {
+    const error_code& reason = port_.status().reason;
+    session_over_ = reason ? reason : make_error_code(zk_errc::session_expired);
+}
+
+/// The loop does other things in between: 100,000 contenders take 60 ms.
+void contention_queue::fail_some_orphans() {
+    const error_code reason = session_over_;
+    const auto some = some_orphans();
+    for (const auto& c : some) {
         bool granted = c->state == stage::granted;
         auto release_call = std::move(c->release_call_);
         if (granted)
@@ -427,6 +448,9 @@ void contention_queue::end_session() {
         if (release_call)
             release_call->complete(reason);
     }
+    if (some.size() == failed_at_once)
+        return;
+    session_over_ = {};
     view_.session_ended();
 }
 
@@ -450,8 +474,10 @@ void contention_queue::stop_watching() noexcept {
 }
 
 void contention_queue::run() noexcept {
-    if (std::exchange(session_over_, false))
-        end_session();
+    if (session_over_)
+        fail_some_orphans();
+    if (session_over_)
+        return wake();
     if (std::exchange(reconnected_, false)) {
         // The session sets watches again; requests without a response are repeated.
         view_.outdated();

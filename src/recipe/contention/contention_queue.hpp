@@ -58,6 +58,9 @@ private:
     class blocker_watch;
     using contender_ptr = std::shared_ptr<contender>;
 
+    /// So many contenders in one step, which takes much less than a millisecond.
+    static constexpr std::size_t failed_at_once = 100;
+
     // Steps to a grant.
     void create_some();
     void create(contender& c);
@@ -112,7 +115,9 @@ private:
 
     // The session.
     void session_changed(const session_status& status) noexcept override;
-    void end_session();
+    void session_ended() noexcept;
+    std::vector<contender_ptr> some_orphans();
+    void fail_some_orphans();
     void stop_watching() noexcept;
     void limit_changed(watch_event_type) noexcept;
     void parent_changed(watch_event_type) noexcept;
@@ -166,8 +171,8 @@ private:
     std::size_t operations_ = 0;  ///< in flight; the queue must outlive them
     bool watching_ = false;       ///< there may be watches on remote nodes
     bool idle_ = false;           ///< without contenders, kept for its knowledge
-    bool session_over_ = false;   ///< to be handled by `run`
     bool reconnected_ = false;    ///< to be handled by `run`
+    error_code session_over_;     ///< why, until all contenders of that session have failed
 
     /// On the parent's data: its limit may change.
     member_watch<contention_queue, &contention_queue::limit_changed> limit_watch_;
