@@ -536,7 +536,9 @@ TEST_CASE("judge: the example of ZooKeeper's command line client gives way to a 
     for (auto* each : {&waiter, &holder}) {
         each->signal(SIGTERM);
         REQUIRE(each->wait(std::chrono::minutes(1)));
-        CHECK(each->exit_status() == 143);
+        const std::string name = each == &waiter ? "waiter" : "holder";
+        INFO(name << ": " << content_of(folder.path() / name));
+        CHECK(each->exit_status().value_or(-1) == 143);
         // Its session has ended, and was not left to its timeout.
         CHECK(observer().children(path).size() == (each == &waiter ? 1u : 0u));
     }

@@ -42,7 +42,8 @@ public:
             e.error = ec;
             e.held = std::move(held);
         };
-        e.self = queue_.enter(acquire_request(write_kind), data_, user_call<ownership>(port, called));
+        e.self =
+            queue_.enter(acquire_request(write_kind), data_, user_call<ownership>(port, called));
         return e;
     }
 
@@ -90,10 +91,8 @@ public:
     }
 
     std::size_t left() const {
-        return static_cast<std::size_t>(
-            std::count_if(entrants.begin(), entrants.end(), [](const auto& e) {
-                return e->has_left();
-            }));
+        return static_cast<std::size_t>(std::count_if(
+            entrants.begin(), entrants.end(), [](const auto& e) { return e->has_left(); }));
     }
 
     scripted_port port;
