@@ -84,7 +84,8 @@ ssl::context make_context(int only_version = 0) {
         SSL_CTX_set_min_proto_version(server.native_handle(), only_version);
         SSL_CTX_set_max_proto_version(server.native_handle(), only_version);
     }
-    // Of the state in a ticket, one in some hundred is shorter: every handshake is to be as long.
+    // A ticket that contains the session's state is shorter now and then. Tests that cut a handshake
+    // at a byte need all of the same length.
     SSL_CTX_set_options(server.native_handle(), SSL_OP_NO_TICKET);
     server.use_certificate_chain_file(made().file("server.pem"));
     server.use_private_key_file(made().file("server.key"), ssl::context::pem);

@@ -77,7 +77,7 @@ struct counter_exchange {
  * - `errc::closed`, and errors reported by the server, such as `zk_errc::no_auth`.
  *
  * @cancellation All types: complete at once with `boost::asio::error::operation_aborted`. An update
- * in flight may be applied, also at a deadline; one that was not sent is not.
+ * in flight may be applied, also at a deadline; one that has not been sent is not sent later.
  *
  * @executor As `client`. When it is destroyed, updates in flight may be applied.
  *
