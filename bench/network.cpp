@@ -20,6 +20,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -183,6 +184,21 @@ void measure_bare(job& j, result& r) {
     stage::add_floor(r, j.on.floor(floor_samples));
 }
 
+/// The event loop while sessions connect, one after the other.
+awaitable<void> measure_turns(job& j, const client_options& options, result& r) {
+    constexpr int sessions = 20;
+    watchdog dog(co_await boost::asio::this_coro::executor);
+    double longest = 0;
+    for (int i = 0; i < sessions; ++i) {
+        j.on.shown().update("turns while connecting", static_cast<std::size_t>(i), sessions);
+        dog.take();
+        client c = co_await client::connect(options);
+        longest = std::max(longest, dog.take().own_ms);
+        co_await c.close();
+    }
+    r.add("connecting.max_stall_ms", longest);
+}
+
 /// A server that takes connections and says nothing.
 awaitable<void> measure_silence(job& j, result& r) {
     using boost::asio::ip::tcp;
@@ -235,10 +251,12 @@ boost::asio::awaitable<void> run_network(job& j) {
     result bare;
     result plain;
     result secure;
+    result trusting;  ///< the authorities of this machine as well
     result silence;
     bare.set("implementation", "c_client").set("transport", "tcp");
     plain.set("implementation", "ours").set("transport", "tcp");
     secure.set("implementation", "ours").set("transport", "tls");
+    trusting.set("implementation", "ours").set("transport", "tls_system_authorities");
     silence.set("implementation", "ours").set("server", "silent");
     for (result* r : {&bare, &plain, &secure}) {
         r->set("sessions", j.wanted.sessions).set("processes", 1).set("threads", 1);
@@ -249,8 +267,14 @@ boost::asio::awaitable<void> run_network(job& j) {
     for (std::size_t i = 0; i < j.wanted.repeat; ++i) {
         measure_bare(j, bare);
         co_await measure_client(j, by_tcp, plain);
-        if (by_tls)
+        co_await measure_turns(j, by_tcp, plain);
+        if (by_tls) {
             co_await measure_client(j, *by_tls, secure);
+            co_await measure_turns(j, *by_tls, secure);
+            client_options all_authorities = *by_tls;
+            all_authorities.tls->system_authorities = true;
+            co_await measure_turns(j, all_authorities, trusting);
+        }
         if (has_tls())
             co_await measure_silence(j, silence);
     }
@@ -272,14 +296,24 @@ boost::asio::awaitable<void> run_network(job& j) {
     };
     add("bare C client, TCP", bare);
     add("corozk, TCP", plain);
+    auto turn = [](const result& r) {
+        return fmt::format("{:.2f} ms", r.most("connecting.max_stall_ms"));
+    };
+    std::string turns = "over TCP " + turn(plain);
     j.results = {std::move(bare), std::move(plain)};
     if (by_tls) {
         add("corozk, TLS", secure);
+        turns += fmt::format(", over TLS {}, with the system's authorities as well {}",
+                             turn(secure),
+                             turn(trusting));
         j.results.push_back(std::move(secure));
+        j.results.push_back(std::move(trusting));
     }
     j.output = heading(j) + "\n" + t.str() + "\n" + locks.str();
     j.output +=
         "\nof the bare C client: create + delete, and from a delete to another session's event\n";
+    j.output += fmt::format(
+        "\nThe longest iteration of the event loop while a session connects: {}\n", turns);
     if (!by_tls)
         j.output +=
             "\nTLS was not measured: it needs a server started by the benchmark, and a "

@@ -56,6 +56,7 @@ public:
         urgent.acquire_read_for(1, limit, answered("priority_lock.acquire_read_for"));
         made<election>("e").campaign_for(limit, answered("election.campaign_for"));
         both_locks().acquire_for(limit, answered("multi_lock.acquire_for"));
+        made<semaphore>("sem", 1).acquire_until(deadline, answered("semaphore.acquire_until"));
         auto& latch = made<leader_latch>("latch");
         latch.start();
         latch.wait_leadership_until(deadline, answered("leader_latch.wait_leadership_until"));

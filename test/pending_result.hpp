@@ -77,6 +77,13 @@ inline boost::asio::awaitable<client> one_more_client() {
     co_return c;
 }
 
+/// An outage begins: connections are cut, and new ones are closed at once.
+inline boost::asio::awaitable<void> lose_servers(client& zk, fault_proxy& proxy) {
+    proxy.set_acceptance(acceptance::close_at_once);
+    proxy.cut();
+    co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+}
+
 /// Ends a refusal that a rule begins with its cut, not before it has begun: the client sees it later.
 inline boost::asio::awaitable<void> accept_again(fault_proxy& proxy, client& cut_off) {
     co_await eventually_async([&] { return cut_off.state() != session_state::connected; });

@@ -4,6 +4,7 @@
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
 #include <corozk/error.hpp>
+#include <corozk/time_limit.hpp>
 #include <corozk/transaction.hpp>
 #include <corozk/types.hpp>
 
@@ -56,6 +57,7 @@ public:
     ~ownership();
 
     using executor_type = boost::asio::any_io_executor;
+    using time_point = time_limit::time_point;  ///< The type of deadlines.
 
     /** @brief The client's executor, even after release; the system executor if it never owned
      *         anything, or was moved from. */
@@ -139,13 +141,25 @@ public:
      */
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
+        return release_for(time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto release_for(time_limit limit, Token&& token = Token{}) {
         detail::call_site where("ownership.release", path());
         auto executor = get_executor();
         // Shared, because `deferred` requires a copyable initiation.
         detail::callee held(executor, std::make_shared<ownership>(std::move(*this)));
         executor_ = std::move(executor);
         return detail::initiate<&start_release>(
-            std::move(where), std::move(held), std::forward<Token>(token));
+            std::move(where), std::move(held), std::forward<Token>(token), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto release_until(time_point deadline, Token&& token = Token{}) {
+        return release_for(deadline, std::forward<Token>(token));
     }
 
     /**
@@ -207,7 +221,9 @@ private:
 
     static void start_wait_lost(const callee&, detail::handler_of<error_code>);
     static void start_wait_release_requested(const callee&, detail::handler_of<>);
-    static void start_release(const std::shared_ptr<ownership>& held, detail::handler_of<>);
+    static void start_release(const std::shared_ptr<ownership>& held,
+                              time_limit limit,
+                              detail::handler_of<>);
     static void start_commit(const callee&,
                              transaction steps,
                              detail::handler_of<std::vector<transaction_result>>);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/user_operation.hpp"
 #include "client/user_watch.hpp"
-#include "driver/cancellable.hpp"
 #include "driver/ensure_path.hpp"
 #include "driver/erase_tree.hpp"
+#include "driver/pending_call.hpp"
 #include "operation/path.hpp"
 #include "operation/step_path.hpp"
 #include "session/session.hpp"
@@ -127,9 +127,13 @@ struct connecting {
     bool begun = false;
 };
 
-task<> ensure_path_driver(
-    port& p, std::string path, acl entries, create_mode mode, std::shared_ptr<user_call<>> call) {
-    error_code ec = co_await ensure_path(p, std::move(path), std::move(entries), mode, call.get());
+task<> ensure_path_driver(port& p,
+                          std::string path,
+                          acl entries,
+                          create_mode mode,
+                          std::shared_ptr<pending_call<>> call) {
+    error_code ec =
+        co_await ensure_path(p, std::move(path), std::move(entries), mode, &call->users_call());
     call->complete(ec);
 }
 

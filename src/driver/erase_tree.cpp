@@ -16,7 +16,7 @@ constexpr std::size_t pipelined = 100;
 
 /// Deletes some children of a node, and records those that have children.
 task<error_code> erase_some(port& p,
-                            const user_call<>& call,
+                            const interest& call,
                             const std::string& parent,
                             const name_list& names,
                             std::size_t begin,
@@ -39,7 +39,7 @@ task<error_code> erase_some(port& p,
 }
 
 task<error_code> erase_children(port& p,
-                                const user_call<>& call,
+                                const interest& call,
                                 const std::string& parent,
                                 std::vector<std::string>& branches) {
     request listing(p, op_code::children, parent);
@@ -52,17 +52,17 @@ task<error_code> erase_children(port& p,
 
 }  // namespace
 
-task<> erase_tree(port& p, std::string path, std::shared_ptr<user_call<>> call) {
+task<> erase_tree(port& p, std::string path, std::shared_ptr<pending_call<>> call) {
     std::vector<std::string> branches{std::move(path)};
     bool found = false;
     while (call->waiting() && !branches.empty()) {
         const std::string branch = branches.back();
         request last(p, op_code::erase, branch);
-        last.only_for(call.get());
+        last.only_for(&call->users_call());
         error_code ec = co_await last;
         if (ec == zk_errc::not_empty) {
             found = true;
-            ec = co_await erase_children(p, *call, branch, branches);
+            ec = co_await erase_children(p, call->users_call(), branch, branches);
         } else if (!ec || (ec == zk_errc::no_node && found)) {
             branches.pop_back();
             ec = error_code();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "driver/pending_call.hpp"
 #include "driver/port.hpp"
-#include "driver/user_call.hpp"
 
 #include <memory>
 #include <string>
@@ -11,6 +11,6 @@ namespace corozk::detail {
 
 /// Deletes a node and its descendants, children first, until the call is completed by the user or
 /// here. Memory and requests in flight are bounded by one listing per level.
-task<> erase_tree(port& p, std::string path, std::shared_ptr<user_call<>> call);
+task<> erase_tree(port& p, std::string path, std::shared_ptr<pending_call<>> call);
 
 }  // namespace corozk::detail

@@ -3,6 +3,7 @@
 
 #include "driver/bound_result.hpp"
 #include "driver/port.hpp"
+#include <corozk/time_limit.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/cancellation_type.hpp>
@@ -28,6 +29,11 @@ public:
         p.watch_over(*this);
     }
 
+    /// With a time limit that begins now; see `pending_call`.
+    user_call(port& p, handler_type handler, time_limit limit) : user_call(p, std::move(handler)) {
+        deadline_ = limit.from(p.now());
+    }
+
     user_call(user_call&& other) noexcept { swap(other); }
 
     user_call& operator=(user_call&& other) noexcept {
@@ -42,8 +48,15 @@ public:
     /// The result must not wait for local copies (see `local_copy`), or is read from them.
     void ahead_of_copies() noexcept { deadline_ = time_point::min(); }
 
-    /// Limits how long completion waits for local copies.
+    /// Also limits how long completion waits for local copies.
     void set_deadline(time_point deadline) noexcept { deadline_ = deadline; }
+
+    bool has_deadline() const noexcept {
+        return deadline_ != time_point::max() && deadline_ != time_point::min();
+    }
+
+    /// Starts a timer that ends at the deadline.
+    void start(timer_node& timer) const { port_->start_timer(timer, deadline_); }
 
     /// Calls `f(cancellation_type)`, which may call `complete`, when the user cancels. Objects that
     /// `f` refers to must live until the call is completed.
@@ -53,6 +66,12 @@ public:
         if (slot.is_connected()) {
             slot.assign([f = std::move(f)](cancellation_type type) mutable { f(type); });
         }
+    }
+
+    /// The function that was given to `on_cancel` is not called any more.
+    void ignore_cancellation() noexcept {
+        if (waiting())
+            disconnect();
     }
 
     void complete(error_code ec, Values... values) {
@@ -90,13 +109,16 @@ private:
             port_->watch_over(*this);
     }
 
-    handler_type take() noexcept {
-        unlink();
-        handler_type handler = std::move(handler_);
-        auto slot = boost::asio::get_associated_cancellation_slot(handler);
+    void disconnect() noexcept {
+        auto slot = boost::asio::get_associated_cancellation_slot(handler_);
         if (slot.is_connected())
             slot.clear();
-        return handler;
+    }
+
+    handler_type take() noexcept {
+        unlink();
+        disconnect();
+        return std::move(handler_);
     }
 
     void drop() noexcept override {

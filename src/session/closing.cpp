@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ending a session. As the C client's own closing blocks for up to 4.5 s, `closing_steps` replaces
 // it, and the C client only frees its resources.
-#include "driver/cancellable.hpp"
+#include "driver/pending_call.hpp"
 #include "session/session.hpp"
 
 #include <utility>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "driver/pending_call.hpp"
 #include "driver/user_call.hpp"
 #include "network/name_lookup.hpp"
 #include "network/quorum_question.hpp"
@@ -196,7 +197,7 @@ private:
         time_point deadline;
     };
     struct closing_call {
-        std::shared_ptr<user_call<>> call;
+        std::shared_ptr<pending_call<>> call;
         bool leaving = false;
     };
     struct user_calls {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "driver/cancellable.hpp"
+#include "driver/pending_call.hpp"
 #include "driver/port.hpp"
 #include "driver/sweep.hpp"
 
@@ -51,7 +51,7 @@ public:
 
     void subscribe(session_observer& observer) noexcept { observers_.push_back(observer); }
 
-    using call_list = std::vector<std::shared_ptr<user_call<session_status>>>;
+    using call_list = std::vector<std::shared_ptr<pending_call<session_status>>>;
 
     /// Completes the call with the next status after `seen`.
     void next(const session_status& seen, user_call<session_status> call) {

@@ -43,12 +43,6 @@ tree tree_at(const std::string& path) {
     return nodes;
 }
 
-awaitable<void> lose_servers(client& zk, fault_proxy& proxy) {
-    proxy.set_acceptance(acceptance::close_at_once);
-    proxy.cut();
-    co_await eventually_async([&] { return zk.state() == session_state::suspended; });
-}
-
 }  // namespace
 
 TEST_CASE("what is cancelled in an outage is not sent after it") {

@@ -841,7 +841,8 @@ TEST_CASE("limit: a change by another client after a lost answer stays") {
     scripted_port p;
     detail::contention_settings settings;
     settings.parent = "/s";
-    driven run(p, detail::change_limit(p, settings, 5));
+    const detail::user_call<> call(p, [](error_code) {});
+    driven run(p, detail::change_limit(p, settings, 5, call));
     auto read = [&p](const char* limit, std::int32_t version) {
         REQUIRE(p.asked() == "sync /s");
         p.answer();

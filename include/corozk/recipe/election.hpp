@@ -153,8 +153,23 @@ public:
      */
     template <class Token = default_token>
     auto acknowledge(const ownership& term, Token&& token = Token{}) {
-        return initiate_about<&start_acknowledge>(
-            "election.acknowledge", term.path(), std::forward<Token>(token), term.implementation());
+        return acknowledge_for(term, time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto acknowledge_for(const ownership& term, time_limit limit, Token&& token = Token{}) {
+        return initiate_about<&start_acknowledge>("election.acknowledge",
+                                                  term.path(),
+                                                  std::forward<Token>(token),
+                                                  term.implementation(),
+                                                  limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto acknowledge_until(const ownership& term, time_point deadline, Token&& token = Token{}) {
+        return acknowledge_for(term, deadline, std::forward<Token>(token));
     }
 
     /**
@@ -179,11 +194,31 @@ public:
      */
     template <class Token = default_token>
     auto proclaim(const ownership& term, std::string identity, Token&& token = Token{}) {
+        return proclaim_for(
+            term, std::move(identity), time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto proclaim_for(const ownership& term,
+                      std::string identity,
+                      time_limit limit,
+                      Token&& token = Token{}) {
         return initiate_about<&start_proclaim>("election.proclaim",
                                                term.path(),
                                                std::forward<Token>(token),
                                                term.implementation(),
-                                               std::move(identity));
+                                               std::move(identity),
+                                               limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto proclaim_until(const ownership& term,
+                        std::string identity,
+                        time_point deadline,
+                        Token&& token = Token{}) {
+        return proclaim_for(term, std::move(identity), deadline, std::forward<Token>(token));
     }
 
     /**
@@ -285,11 +320,9 @@ private:
                                      const std::shared_ptr<ownership>& term,
                                      time_limit limit,
                                      handler_of<ownership>);
-    static void start_acknowledge(const callee&, const owned_ptr& term, handler_of<>);
-    static void start_proclaim(const callee&,
-                               const owned_ptr& term,
-                               std::string identity,
-                               handler_of<>);
+    static void start_acknowledge(const callee&, const owned_ptr& term, time_limit, handler_of<>);
+    static void start_proclaim(
+        const callee&, const owned_ptr& term, std::string identity, time_limit, handler_of<>);
     static void start_observe(const callee&,
                               std::optional<election_leader> seen,
                               handler_of<election_leader>);

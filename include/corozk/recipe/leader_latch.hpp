@@ -138,7 +138,19 @@ public:
      */
     template <class Token = default_token>
     auto resign(Token&& token = Token{}) {
-        return initiate<&start_resign>("leader_latch.resign", std::forward<Token>(token));
+        return resign_for(time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto resign_for(time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_resign>("leader_latch.resign", std::forward<Token>(token), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto resign_until(time_point deadline, Token&& token = Token{}) {
+        return resign_for(deadline, std::forward<Token>(token));
     }
 
     /**
@@ -152,7 +164,19 @@ public:
      */
     template <class Token = default_token>
     auto close(Token&& token = Token{}) {
-        return initiate<&start_close>("leader_latch.close", std::forward<Token>(token));
+        return close_for(time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto close_for(time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_close>("leader_latch.close", std::forward<Token>(token), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto close_until(time_point deadline, Token&& token = Token{}) {
+        return close_for(deadline, std::forward<Token>(token));
     }
 
     /** @brief As `election::acknowledge`, for the current term. */
@@ -161,10 +185,35 @@ public:
         return as_election().acknowledge(term(), std::forward<Token>(token));
     }
 
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto acknowledge_for(time_limit limit, Token&& token = Token{}) {
+        return as_election().acknowledge_for(term(), limit, std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto acknowledge_until(time_point deadline, Token&& token = Token{}) {
+        return acknowledge_for(deadline, std::forward<Token>(token));
+    }
+
     /** @brief As `election::proclaim`, for the current term. */
     template <class Token = default_token>
     auto proclaim(std::string identity, Token&& token = Token{}) {
         return as_election().proclaim(term(), std::move(identity), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto proclaim_for(std::string identity, time_limit limit, Token&& token = Token{}) {
+        return as_election().proclaim_for(
+            term(), std::move(identity), limit, std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto proclaim_until(std::string identity, time_point deadline, Token&& token = Token{}) {
+        return proclaim_for(std::move(identity), deadline, std::forward<Token>(token));
     }
 
     /** @brief As `ownership::commit`, for the current term: that of the call, not a later one. */
@@ -206,8 +255,8 @@ private:
     static void start_next_status(const impl_ptr&,
                                   std::uint64_t revision,
                                   handler_of<latch_status>);
-    static void start_resign(const impl_ptr&, handler_of<>);
-    static void start_close(const impl_ptr&, handler_of<>);
+    static void start_resign(const impl_ptr&, time_limit limit, handler_of<>);
+    static void start_close(const impl_ptr&, time_limit limit, handler_of<>);
     static void start_commit(const impl_ptr&,
                              const owned_ptr& term,
                              transaction steps,

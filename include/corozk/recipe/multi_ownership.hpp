@@ -2,6 +2,7 @@
 #pragma once
 
 #include <corozk/ownership.hpp>
+#include <corozk/time_limit.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -39,6 +40,7 @@ public:
     multi_ownership& operator=(multi_ownership&&) noexcept = default;
 
     using executor_type = boost::asio::any_io_executor;
+    using time_point = time_limit::time_point;  ///< The type of deadlines.
 
     /** @brief The client's executor, even after release; see `ownership::get_executor`. */
     executor_type get_executor() const noexcept {
@@ -95,13 +97,25 @@ public:
      */
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
+        return release_for(time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto release_for(time_limit limit, Token&& token = Token{}) {
         auto where = site_of("multi_ownership.release");
         auto executor = get_executor();
         // Shared, because `deferred` requires a copyable initiation.
         detail::callee held(executor, std::make_shared<multi_ownership>(std::move(*this)));
         executor_ = std::move(executor);
         return detail::initiate<&start_release>(
-            std::move(where), std::move(held), std::forward<Token>(token));
+            std::move(where), std::move(held), std::forward<Token>(token), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto release_until(time_point deadline, Token&& token = Token{}) {
+        return release_for(deadline, std::forward<Token>(token));
     }
 
     /**
@@ -147,7 +161,9 @@ private:
     }
 
     static void start_wait_lost(const callee& of, detail::handler_of<error_code, std::string>);
-    static void start_release(const std::shared_ptr<multi_ownership>& held, detail::handler_of<>);
+    static void start_release(const std::shared_ptr<multi_ownership>& held,
+                              time_limit limit,
+                              detail::handler_of<>);
     static void start_commit(const callee& of,
                              transaction steps,
                              detail::handler_of<std::vector<transaction_result>>);

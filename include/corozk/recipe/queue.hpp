@@ -148,14 +148,39 @@ public:
      */
     template <class Token = default_token>
     auto acknowledge(transaction extra, Token&& token = Token{}) {
-        return initiate<&start_acknowledge>(
-            "queue_claim.acknowledge", std::forward<Token>(token), std::move(extra));
+        return acknowledge_for(
+            std::move(extra), time_limit::for_ever(), std::forward<Token>(token));
     }
 
     /** @brief Same as above, without further steps. */
     template <detail::token_not<transaction> Token = default_token>
     auto acknowledge(Token&& token = Token{}) {
         return acknowledge(transaction(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as `acknowledge`, with a time limit (`errc::deadline_exceeded`). */
+    template <class Token = default_token>
+    auto acknowledge_for(transaction extra, time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_acknowledge>(
+            "queue_claim.acknowledge", std::forward<Token>(token), std::move(extra), limit);
+    }
+
+    /** @brief Same as above, without further steps. */
+    template <class Token = default_token>
+    auto acknowledge_for(time_limit limit, Token&& token = Token{}) {
+        return acknowledge_for(transaction(), limit, std::forward<Token>(token));
+    }
+
+    /** @brief Same as `acknowledge`, with a deadline. */
+    template <class Token = default_token>
+    auto acknowledge_until(transaction extra, time_point deadline, Token&& token = Token{}) {
+        return acknowledge_for(std::move(extra), deadline, std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, without further steps. */
+    template <class Token = default_token>
+    auto acknowledge_until(time_point deadline, Token&& token = Token{}) {
+        return acknowledge_for(deadline, std::forward<Token>(token));
     }
 
     /**
@@ -171,7 +196,19 @@ public:
      */
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
-        return initiate<&start_release>("queue_claim.release", std::forward<Token>(token));
+        return release_for(time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto release_for(time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_release>("queue_claim.release", std::forward<Token>(token), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto release_until(time_point deadline, Token&& token = Token{}) {
+        return release_for(deadline, std::forward<Token>(token));
     }
 
     /**
@@ -192,8 +229,8 @@ public:
     }
 
 private:
-    static void start_acknowledge(const impl_ptr&, transaction, handler_of<>);
-    static void start_release(const impl_ptr&, handler_of<>);
+    static void start_acknowledge(const impl_ptr&, transaction, time_limit, handler_of<>);
+    static void start_release(const impl_ptr&, time_limit, handler_of<>);
     static void start_wait_lost(const impl_ptr&, handler_of<error_code>);
 };
 

@@ -174,12 +174,25 @@ public:
      * @errors `errc::bad_option`: less than 1. `errc::foreign_data`: the parent's data is not a
      * limit. `errc::not_supported`: Curator stores no limit. Otherwise as `list_contenders`.
      *
-     * @cancellation Terminal and partial: stops waiting; the limit may change anyway. Total:
-     * ignored.
+     * @cancellation Terminal and partial: stops waiting; the limit may change anyway if the change
+     * was in flight. Total: ignored.
      */
     template <class Token = default_token>
-    auto set_limit(std::int32_t limit, Token&& token = Token{}) {
-        return initiate<&start_set_limit>("semaphore.set_limit", std::forward<Token>(token), limit);
+    auto set_limit(std::int32_t permits, Token&& token = Token{}) {
+        return set_limit_for(permits, time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto set_limit_for(std::int32_t permits, time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_set_limit>(
+            "semaphore.set_limit", std::forward<Token>(token), permits, limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto set_limit_until(std::int32_t permits, time_point deadline, Token&& token = Token{}) {
+        return set_limit_for(permits, deadline, std::forward<Token>(token));
     }
 
     /** @brief For `multi_lock::add`. */
@@ -189,7 +202,10 @@ private:
     static void start_count_available(const callee& of, handler_of<std::int32_t> handler);
     static void start_list_holders(const callee& of,
                                    handler_of<std::vector<contender_info>> handler);
-    static void start_set_limit(const callee& of, std::int32_t limit, handler_of<> handler);
+    static void start_set_limit(const callee& of,
+                                std::int32_t permits,
+                                time_limit limit,
+                                handler_of<> handler);
 };
 
 }  // namespace corozk

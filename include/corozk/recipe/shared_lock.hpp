@@ -144,10 +144,23 @@ public:
      */
     template <class Token = default_token>
     auto downgrade(const ownership& held, Token&& token = Token{}) {
+        return downgrade_for(held, time_limit::for_ever(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
+    template <class Token = default_token>
+    auto downgrade_for(const ownership& held, time_limit limit, Token&& token = Token{}) {
         return initiate_about<&start_downgrade>("shared_lock.downgrade",
                                                 held.path(),
                                                 std::forward<Token>(token),
-                                                held.implementation());
+                                                held.implementation(),
+                                                limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto downgrade_until(const ownership& held, time_point deadline, Token&& token = Token{}) {
+        return downgrade_for(held, deadline, std::forward<Token>(token));
     }
 
     /**
@@ -212,7 +225,10 @@ private:
             operation, held.path(), std::forward<Token>(token), held.implementation(), what);
     }
 
-    static void start_downgrade(const callee& of, const owned_ptr& held, handler_of<> handler);
+    static void start_downgrade(const callee& of,
+                                const owned_ptr& held,
+                                time_limit limit,
+                                handler_of<> handler);
     static void start_upgrade(const callee& of,
                               const owned_ptr& held,
                               claim what,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/contention/breaking.hpp"
 
-#include "driver/cancellable.hpp"
+#include "driver/pending_call.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
 

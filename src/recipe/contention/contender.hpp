@@ -2,6 +2,7 @@
 #pragma once
 
 #include "driver/member_watch.hpp"
+#include "driver/pending_call.hpp"
 #include "driver/port.hpp"
 #include "recipe/contention/contention_node.hpp"
 #include "recipe/contention/contention_settings.hpp"
@@ -121,7 +122,7 @@ private:
 
     member_watch<contender, &contender::own_node_touched> watch_;  ///< on its node
     user_call<ownership> call_;
-    std::shared_ptr<user_call<>> release_call_;
+    std::shared_ptr<pending_call<>> release_call_;
     std::unique_ptr<extras> extras_;  ///< created when needed
 };
 

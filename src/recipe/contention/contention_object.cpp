@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/contention/contention_object.hpp"
 
-#include "driver/cancellable.hpp"
+#include "driver/pending_call.hpp"
 #include "operation/path.hpp"
 #include "recipe/contention/breaking.hpp"
 #include "recipe/contention/release_request.hpp"

@@ -103,6 +103,7 @@ error_code find_held(const contention_callee& of,
 template <class... Values, class Driver, class... Arguments>
 void run_driver(const contention_callee& of,
                 handler_of<Values...> handler,
+                time_limit limit,
                 Driver driver,
                 Arguments&&... arguments) {
     if (error_code ec = problem_of(of.owner, of.impl))
@@ -111,7 +112,20 @@ void run_driver(const contention_callee& of,
     p.spawn(driver(p,
                    of.impl,
                    std::forward<Arguments>(arguments)...,
-                   user_call<Values...>(p, std::move(handler))));
+                   user_call<Values...>(p, std::move(handler), limit)));
+}
+
+/// Same as above, without a time limit.
+template <class... Values, class Driver, class... Arguments>
+void run_driver(const contention_callee& of,
+                handler_of<Values...> handler,
+                Driver driver,
+                Arguments&&... arguments) {
+    run_driver(of,
+               std::move(handler),
+               time_limit::for_ever(),
+               std::move(driver),
+               std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace corozk::detail

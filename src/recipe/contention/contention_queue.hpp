@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "driver/pending_call.hpp"
 #include "driver/request.hpp"
 #include "recipe/contention/contender.hpp"
 #include "recipe/contention/contention_settings.hpp"
@@ -108,7 +109,7 @@ private:
 
     // Exchange.
     task<error_code> exchange_node(contender_ptr c, std::string new_path, std::int64_t& created);
-    task<> conversion(contender_ptr c, std::uint8_t new_kind, std::shared_ptr<user_call<>> call);
+    task<> conversion(contender_ptr c, std::uint8_t new_kind, std::shared_ptr<pending_call<>> call);
     void granted_replacement(contender& c, user_call<ownership>& call);
     task<> leave_place(contender_ptr c, contender_ptr heir);
     void forget_replaced(contender& c);

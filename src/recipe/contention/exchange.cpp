@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Downgrades and upgrades: a holder changes the kind or the place of its node.
-#include "driver/cancellable.hpp"
+#include "driver/pending_call.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
 #include "recipe/contention/contention_queue.hpp"
@@ -61,7 +61,7 @@ task<error_code> contention_queue::exchange_node(contender_ptr c,
 
 task<> contention_queue::conversion(contender_ptr c,
                                     std::uint8_t new_kind,
-                                    std::shared_ptr<user_call<>> call) {
+                                    std::shared_ptr<pending_call<>> call) {
     std::string guid = port_.new_guid();
     std::string new_path = c->path_as(guid, new_kind);
     std::int64_t created = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/cancellable.hpp"
+#include "driver/pending_call.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
 #include "recipe/contention/owned.hpp"

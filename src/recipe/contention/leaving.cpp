@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Leaving the queue, and hand-over.
-#include "driver/cancellable.hpp"
+#include "driver/pending_call.hpp"
 #include "operation/path.hpp"
 #include "recipe/contention/contention_queue.hpp"
 #include "recipe/toolkit/background_deleter.hpp"

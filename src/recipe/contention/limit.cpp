@@ -54,9 +54,13 @@ task<error_code> find_limit(port& p,
     }
 }
 
-task<error_code> change_limit(port& p, const contention_settings& settings, std::int32_t limit) {
+task<error_code> change_limit(port& p,
+                              const contention_settings& settings,
+                              std::int32_t limit,
+                              const interest& call) {
     retry attempts(p, in_session_while_reachable);
     update_options how;
+    how.call = &call;
     how.synced = true;  // not written if it is already the same
     how.blind = true;
     auto decide = [limit](const request& read, std::optional<std::string>& data) {
@@ -71,7 +75,8 @@ task<error_code> change_limit(port& p, const contention_settings& settings, std:
         error_code ec = co_await update_node(p, settings.parent, attempts, how, decide);
         if (ec != zk_errc::no_node)
             co_return ec;
-        ec = co_await ensure_path(p, settings.parent, settings.entries, settings.parent_mode);
+        ec =
+            co_await ensure_path(p, settings.parent, settings.entries, settings.parent_mode, &call);
         if (!ec)
             continue;
         if (!co_await again_with_quorum(p, attempts, ec))

@@ -24,7 +24,11 @@ task<error_code> find_limit(port& p,
                             known_limit& limit,
                             const interest* call = nullptr);
 
-/// Changes the limit. A retry after a lost response does not overwrite later changes.
-task<error_code> change_limit(port& p, const contention_settings& settings, std::int32_t limit);
+/// Changes the limit. A retry after a lost response does not overwrite later changes. Nothing more is
+/// sent once the call is over.
+task<error_code> change_limit(port& p,
+                              const contention_settings& settings,
+                              std::int32_t limit,
+                              const interest& call);
 
 }  // namespace corozk::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/contention/owned.hpp"
 
-#include "driver/cancellable.hpp"
+#include "driver/pending_call.hpp"
 
 #include <utility>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "driver/pending_call.hpp"
 #include "driver/sweep.hpp"
-#include "driver/user_call.hpp"
 #include <corozk/transaction.hpp>
 
 #include <cstdint>
@@ -61,9 +61,9 @@ public:
     const error_code& lost_reason() const noexcept { return lost_reason_; }
 
 private:
-    std::vector<std::shared_ptr<user_call<error_code>>> lost_;
+    std::vector<std::shared_ptr<pending_call<error_code>>> lost_;
     sweep sweep_;
-    std::shared_ptr<user_call<>> request_;
+    std::shared_ptr<pending_call<>> request_;
     error_code lost_reason_;
     bool requested_ = false;
     bool given_back_ = false;

@@ -66,10 +66,12 @@ void ownership::start_wait_release_requested(const callee& of, handler_of<> hand
         of.impl->wait_release_requested(user_call<>(of.impl->owner_port(), std::move(handler)));
 }
 
-void ownership::start_release(const std::shared_ptr<ownership>& held, handler_of<> handler) {
+void ownership::start_release(const std::shared_ptr<ownership>& held,
+                              time_limit limit,
+                              handler_of<> handler) {
     owned_ptr impl = std::move(held->impl_);
     if (is_owned(impl, held->get_executor(), handler))
-        impl->release(user_call<>(impl->owner_port(), std::move(handler)));
+        impl->release(user_call<>(impl->owner_port(), std::move(handler), limit));
 }
 
 void ownership::start_commit(const callee& of,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/cancellable.hpp"
+#include "driver/pending_call.hpp"
 #include "recipe/contention/contention_object.hpp"
 #include "recipe/inspection/known_queues.hpp"
 #include "recipe/toolkit/recipe_core.hpp"

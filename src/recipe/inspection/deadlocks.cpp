@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/cancellable.hpp"
+#include "driver/pending_call.hpp"
 #include "operation/path.hpp"
 #include "recipe/contention/contention_object.hpp"
 #include "recipe/inspection/deadlocks_rule.hpp"
@@ -31,7 +31,7 @@ const char* problem_at(const std::string& path) {
 
 task<error_code> survey_all(port& p,
                             const deadlock_search& search,
-                            const user_call<wait_graph>& call,
+                            const pending_call<wait_graph>& call,
                             std::vector<surveyed_queue>& queues) {
     for (const auto& place : search.places) {
         found_queue found;
@@ -50,7 +50,7 @@ task<error_code> survey_all(port& p,
 
 task<> find(port& p,
             std::shared_ptr<deadlock_search> search,
-            std::shared_ptr<user_call<wait_graph>> call) {
+            std::shared_ptr<pending_call<wait_graph>> call) {
     std::vector<surveyed_queue> earlier;
     error_code ec = co_await survey_all(p, *search, *call, earlier);
     wait_graph graph;

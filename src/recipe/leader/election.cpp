@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/cancellable.hpp"
+#include "driver/pending_call.hpp"
 #include "driver/request.hpp"
 #include "driver/signal.hpp"
 #include "operation/path.hpp"
@@ -219,21 +219,25 @@ void election::start_campaign_again(const callee& of,
     start_acquire(of, claim().within(limit), std::move(handler));
 }
 
-void election::start_acknowledge(const callee& of, const owned_ptr& term, handler_of<> handler) {
+void election::start_acknowledge(const callee& of,
+                                 const owned_ptr& term,
+                                 time_limit limit,
+                                 handler_of<> handler) {
     std::shared_ptr<contender> c;
     if (error_code ec = find_held(of, term, c))
         return refuse(of.owner, std::move(handler), ec);
-    run_driver(of, std::move(handler), &write_acknowledgement, std::move(c));
+    run_driver(of, std::move(handler), limit, &write_acknowledgement, std::move(c));
 }
 
 void election::start_proclaim(const callee& of,
                               const owned_ptr& term,
                               std::string identity,
+                              time_limit limit,
                               handler_of<> handler) {
     std::shared_ptr<contender> c;
     if (error_code ec = find_held(of, term, c))
         return refuse(of.owner, std::move(handler), ec);
-    run_driver(of, std::move(handler), &write_identity, std::move(c), std::move(identity));
+    run_driver(of, std::move(handler), limit, &write_identity, std::move(c), std::move(identity));
 }
 
 void election::start_observe(const callee& of,

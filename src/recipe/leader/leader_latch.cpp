@@ -72,19 +72,19 @@ public:
         changed_calls_.add(*this, std::move(handler), wake_).ahead_of_copies();
     }
 
-    void resign(handler_of<> handler) {
+    void resign(time_limit limit, handler_of<> handler) {
         if (!leads() || !wanted_)
             return refuse(this, std::move(handler), errc::ownership_lost);
         resigning_ = true;
-        resign_calls_.add(*this, std::move(handler), wake_);
+        resign_calls_.add(*this, std::move(handler), wake_, limit);
         wake_.set();
     }
 
-    void close(handler_of<> handler) {
+    void close(time_limit limit, handler_of<> handler) {
         if (!running_)
             return immediate_result<>(executor(), std::move(handler), error_code());
         wanted_ = false;
-        close_calls_.add(*this, std::move(handler), wake_);
+        close_calls_.add(*this, std::move(handler), wake_, limit);
         fail_leadership(errc::not_a_member);
         wake_.set();
     }
@@ -275,14 +275,14 @@ void leader_latch::start_next_status(const impl_ptr& impl,
         impl->wait_changed(revision, std::move(handler));
 }
 
-void leader_latch::start_resign(const impl_ptr& impl, handler_of<> handler) {
+void leader_latch::start_resign(const impl_ptr& impl, time_limit limit, handler_of<> handler) {
     if (usable(impl, handler))
-        impl->resign(std::move(handler));
+        impl->resign(limit, std::move(handler));
 }
 
-void leader_latch::start_close(const impl_ptr& impl, handler_of<> handler) {
+void leader_latch::start_close(const impl_ptr& impl, time_limit limit, handler_of<> handler) {
     if (usable(impl, handler))
-        impl->close(std::move(handler));
+        impl->close(limit, std::move(handler));
 }
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/cancellable.hpp"
+#include "driver/pending_call.hpp"
 #include "recipe/contention/owned.hpp"
 #include "recipe/toolkit/inner_call.hpp"
 #include <corozk/recipe/multi_ownership.hpp>
@@ -45,7 +45,7 @@ task<> wait_for_loss(port& p, named_parts parts, loss_call user) {
 
 task<> release_all(port& p,
                    std::vector<std::shared_ptr<owned>> parts,
-                   std::shared_ptr<user_call<>> call) {
+                   std::shared_ptr<pending_call<>> call) {
     signal wake(p);
     std::vector<std::unique_ptr<inner_call<>>> releases;
     for (auto& part : parts) {
@@ -109,6 +109,7 @@ void multi_ownership::start_wait_lost(const callee& of,
 }
 
 void multi_ownership::start_release(const std::shared_ptr<multi_ownership>& held,
+                                    time_limit limit,
                                     handler_of<> handler) {
     const multi_ownership last = std::move(*held);
     std::vector<std::shared_ptr<owned>> parts;
@@ -119,7 +120,7 @@ void multi_ownership::start_release(const std::shared_ptr<multi_ownership>& held
     if (parts.empty())
         return refuse(last.get_executor(), std::move(handler), errc::ownership_lost);
     port& p = parts.front()->owner_port();
-    auto call = cancellable(user_call<>(p, std::move(handler)), stops_waiting);
+    auto call = cancellable(user_call<>(p, std::move(handler), limit), stops_waiting);
     p.spawn(release_all(p, std::move(parts), std::move(call)));
 }
 

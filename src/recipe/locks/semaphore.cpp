@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/cancellable.hpp"
+#include "driver/pending_call.hpp"
 #include "operation/path.hpp"
 #include "recipe/contention/contention_object.hpp"
 #include "recipe/contention/contention_rule.hpp"
@@ -40,14 +40,6 @@ std::optional<contention_settings> make_gate(const std::string& path,
     std::string parent = curators ? join_path(path, "locks") : path + "-__lock__";
     return settings_in_format(known_recipe::lock, the_exclusive_rule, std::move(parent), options);
 }
-
-/// A call that waits for the comparison of the limit.
-struct comparing_call final : timer_node {
-    explicit comparing_call(user_call<ownership> c) : call(std::move(c)) {}
-    void expired() noexcept override { call.fail(errc::deadline_exceeded); }
-
-    user_call<ownership> call;
-};
 
 class semaphore_object final : public contention_object,
                                public std::enable_shared_from_this<semaphore_object> {
@@ -149,17 +141,12 @@ private:
     static task<> enter_compared(std::shared_ptr<const semaphore_object> self,
                                  detail::port& s,
                                  acquire_request request,
-                                 user_call<ownership> call) {
-        auto waiting = std::make_shared<comparing_call>(std::move(call));
-        waiting->call.on_cancel([weak = std::weak_ptr(waiting)](cancellation_type) {
-            if (auto w = weak.lock())
-                w->call.fail(boost::asio::error::operation_aborted);
-        });
-        if (request.deadline != time_point::max())
-            s.start_timer(*waiting, request.deadline);
+                                 user_call<ownership> user) {
+        user.set_deadline(request.deadline);
+        auto call = cancellable(std::move(user), any_cancellation);
         known_limit limit;
-        error_code ec = co_await find_limit(s, self->settings(), nullptr, limit, &waiting->call);
-        waiting->cancel();
+        error_code ec =
+            co_await find_limit(s, self->settings(), nullptr, limit, &call->users_call());
         if (!ec && !self->compared_ && limit.value != self->limit_)
             ec = errc::limit_mismatch;
         if (!ec)
@@ -170,10 +157,9 @@ private:
                           self->path(),
                           ": more permits are requested than the limit allows");
         if (ec)
-            waiting->call.fail(ec);
-        if (!waiting->call.waiting())
-            co_return;
-        self->queue(s, request, std::move(waiting->call));
+            call->fail(ec);
+        if (call->waiting())
+            self->queue(s, request, call->release());
     }
 
     std::int32_t limit_;
@@ -215,7 +201,7 @@ task<> write_limit(detail::port& p,
     if (refused)
         co_return user.fail(refused);
     auto call = cancellable(std::move(user), stops_waiting);
-    call->complete(co_await change_limit(p, impl->settings(), limit));
+    call->complete(co_await change_limit(p, impl->settings(), limit, call->users_call()));
 }
 
 }  // namespace
@@ -237,8 +223,11 @@ void semaphore::start_list_holders(const callee& of,
     run_driver(of, std::move(handler), &read_holders);
 }
 
-void semaphore::start_set_limit(const callee& of, std::int32_t limit, handler_of<> handler) {
-    run_driver(of, std::move(handler), &write_limit, limit);
+void semaphore::start_set_limit(const callee& of,
+                                std::int32_t permits,
+                                time_limit limit,
+                                handler_of<> handler) {
+    run_driver(of, std::move(handler), limit, &write_limit, permits);
 }
 
 }  // namespace corozk

@@ -21,14 +21,18 @@ shared_lock::shared_lock(const client& c, std::string path, shared_lock_options 
                                                std::move(options)),
                         COROZK_CONTENTION_NAMES("shared_lock")) {}
 
-void shared_lock::start_downgrade(const callee& of, const owned_ptr& held, handler_of<> handler) {
+void shared_lock::start_downgrade(const callee& of,
+                                  const owned_ptr& held,
+                                  time_limit limit,
+                                  handler_of<> handler) {
     std::shared_ptr<contender> c;
     error_code ec = find_held(of, held, c);
     if (!ec && c->kind != write_kind)
         ec = c->owner_port().reject(errc::bad_option, "downgrade: held by a reader: ", c->path());
     if (ec)
         return refuse(of.owner, std::move(handler), ec);
-    c->current_queue()->convert(c, read_kind, user_call<>(c->owner_port(), std::move(handler)));
+    user_call<> call(c->owner_port(), std::move(handler), limit);
+    c->current_queue()->convert(c, read_kind, std::move(call));
 }
 
 void shared_lock::start_upgrade(const callee& of,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/priority_lock/hold.hpp"
 
-#include "driver/cancellable.hpp"
+#include "driver/pending_call.hpp"
 #include "driver/request.hpp"
 #include "recipe/contention/release_request.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
@@ -68,7 +68,7 @@ void priority_hold::drop() noexcept {
         end(nullptr);
 }
 
-void priority_hold::end(std::shared_ptr<user_call<>> call) {
+void priority_hold::end(std::shared_ptr<pending_call<>> call) {
     stage_ = stage::given_back;
     calls_.give_back();
     wake_.set();
@@ -83,7 +83,7 @@ void priority_hold::lose(error_code reason) {
 }
 
 task<> priority_hold::give_back(std::shared_ptr<priority_hold> self,
-                                std::shared_ptr<user_call<>> call) {
+                                std::shared_ptr<pending_call<>> call) {
     priority_hold& me = *self;
     port& p = me.port_;
     transaction both;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "driver/pending_call.hpp"
 #include "driver/port.hpp"
 #include "driver/signal.hpp"
 #include "recipe/contention/owned.hpp"
@@ -48,10 +49,11 @@ private:
     enum class stage : std::uint8_t { held, lost, given_back };
 
     static task<> keep_watch(std::shared_ptr<priority_hold> self);
-    static task<> give_back(std::shared_ptr<priority_hold> self, std::shared_ptr<user_call<>> call);
+    static task<> give_back(std::shared_ptr<priority_hold> self,
+                            std::shared_ptr<pending_call<>> call);
     task<bool> look(const std::string& path, std::int64_t& czxid, watch_node& watch);
     void lose(error_code reason);
-    void end(std::shared_ptr<user_call<>> call);
+    void end(std::shared_ptr<pending_call<>> call);
 
     port& port_;
     signal wake_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "driver/pending_call.hpp"
 #include "recipe/queue/side.hpp"
-#include "recipe/toolkit/pending_call.hpp"
 #include <corozk/transaction.hpp>
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "driver/pending_call.hpp"
 #include "driver/signal.hpp"
 #include "recipe/queue/claim_node.hpp"
-#include "recipe/toolkit/pending_call.hpp"
 #include <corozk/recipe/queue.hpp>
 
 #include <cstdint>

@@ -45,8 +45,10 @@ void start_call(const std::shared_ptr<detail::queue_impl>& impl,
 }
 
 template <class... Values>
-auto call_of(detail::claim_impl& claim, detail::handler_of<Values...> handler) {
-    return detail::make_call(claim.get_port(), claim.wake(), std::move(handler));
+auto call_of(detail::claim_impl& claim,
+             detail::handler_of<Values...> handler,
+             time_limit limit = time_limit::for_ever()) {
+    return detail::make_call(claim.get_port(), claim.wake(), std::move(handler), limit);
 }
 
 /// Whether anything is claimed; if not, completes the handler.
@@ -79,14 +81,17 @@ bool queue_claim::valid() const noexcept {
     return impl_ && impl_->valid();
 }
 
-void queue_claim::start_acknowledge(const impl_ptr& impl, transaction extra, handler_of<> handler) {
+void queue_claim::start_acknowledge(const impl_ptr& impl,
+                                    transaction extra,
+                                    time_limit limit,
+                                    handler_of<> handler) {
     if (is_claim(impl, handler) && detail::usable(impl, handler))
-        impl->acknowledge(std::move(extra), call_of(*impl, std::move(handler)));
+        impl->acknowledge(std::move(extra), call_of(*impl, std::move(handler), limit));
 }
 
-void queue_claim::start_release(const impl_ptr& impl, handler_of<> handler) {
+void queue_claim::start_release(const impl_ptr& impl, time_limit limit, handler_of<> handler) {
     if (is_claim(impl, handler) && detail::usable(impl, handler))
-        impl->release(call_of(*impl, std::move(handler)));
+        impl->release(call_of(*impl, std::move(handler), limit));
 }
 
 void queue_claim::start_wait_lost(const impl_ptr& impl, handler_of<error_code> handler) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "recipe/toolkit/pending_call.hpp"
+#include "driver/pending_call.hpp"
 
 #include <memory>
 #include <utility>

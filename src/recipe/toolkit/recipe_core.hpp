@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "driver/pending_call.hpp"
 #include "driver/port.hpp"
 #include "driver/signal.hpp"
 #include "operation/linked.hpp"
 #include "operation/path.hpp"
-#include "recipe/toolkit/pending_call.hpp"
 #include "recipe/toolkit/retry.hpp"
 
 #include <boost/asio/error.hpp>

@@ -4,6 +4,7 @@
 #include "driver/port.hpp"
 #include "driver/signal.hpp"
 #include "driver/user_call.hpp"
+#include <corozk/error.hpp>
 #include <corozk/time_limit.hpp>
 
 #include <boost/asio/error.hpp>
@@ -13,29 +14,47 @@
 
 namespace corozk::detail {
 
+inline constexpr cancellation_type any_cancellation =
+    cancellation_type::total | cancellation_type::partial | cancellation_type::terminal;
+
+/// For operations that cannot be undone: cancellation only stops waiting for them, and total
+/// cancellation, which would promise that nothing has happened, is ignored.
+inline constexpr cancellation_type stops_waiting =
+    cancellation_type::partial | cancellation_type::terminal;
+
 /// A user's call that is served by a driver. On cancellation and at its deadline it completes at
 /// once, regardless of what the driver is waiting for, and wakes the driver, which then cleans up.
-/// All recipes implement deadlines this way; see `corozk::time_limit`.
+/// All operations implement deadlines this way; see `corozk::time_limit`.
 template <class... Values>
 class pending_call : private timer_node {
 public:
     using handler_type = typename user_call<Values...>::handler_type;
 
-    /// `owner` must live until the call is completed. The time limit begins now.
+    /// Heeds these types of cancellation. `wake`, if there is one, must live until it is completed.
+    pending_call(user_call<Values...> call, cancellation_type types, signal* wake = nullptr)
+        : call_(std::move(call)), wake_(wake) {
+        call_.on_cancel([this, types](cancellation_type type) {
+            if ((type & types) != cancellation_type::none)
+                give_up(boost::asio::error::operation_aborted);
+        });
+        if (call_.has_deadline())
+            call_.start(*this);
+    }
+
+    /// Heeds all types of cancellation, and fails if the client was never connected. The time limit
+    /// begins now.
     pending_call(port& p,
-                 signal& owner,
+                 signal& wake,
                  handler_type handler,
                  time_limit limit = time_limit::for_ever())
-        : call_(p, std::move(handler)), owner_(owner) {
-        const time_point deadline = limit.from(p.now());
-        call_.on_cancel(
-            [this](cancellation_type) { give_up(boost::asio::error::operation_aborted); });
-        call_.set_deadline(deadline);
-        if (deadline != time_point::max())
-            p.start_timer(*this, deadline);
+        : pending_call(
+              user_call<Values...>(p, std::move(handler), limit), any_cancellation, &wake) {
         if (p.status().state == session_state::idle)
             give_up(errc::closed);
     }
+
+    pending_call(const pending_call&) = delete;
+    pending_call& operator=(const pending_call&) = delete;
     virtual ~pending_call() = default;
 
     bool waiting() const noexcept { return call_.waiting(); }
@@ -58,9 +77,17 @@ public:
     /// Completes it without the driver.
     void give_up(error_code ec) noexcept {
         // Completion destroys the slot's function, which may be the caller.
-        signal& owner = owner_;
+        signal* wake = wake_;
         fail(ec);
-        owner.set();
+        if (wake)
+            wake->set();
+    }
+
+    /// The user's call, for another one that serves it from now on.
+    user_call<Values...> release() noexcept {
+        timer_node::cancel();
+        call_.ignore_cancellation();
+        return std::move(call_);
     }
 
 private:
@@ -70,10 +97,18 @@ private:
     }
 
     user_call<Values...> call_;
-    signal& owner_;
+    signal* wake_;
     error_code late_error_ = errc::deadline_exceeded;
     bool late_ = false;
 };
+
+/// For drivers and lists that share it.
+template <class... Values>
+std::shared_ptr<pending_call<Values...>> cancellable(user_call<Values...> call,
+                                                     cancellation_type types,
+                                                     signal* wake = nullptr) {
+    return std::make_shared<pending_call<Values...>>(std::move(call), types, wake);
+}
 
 template <class... Values>
 std::unique_ptr<pending_call<Values...>> make_call(port& p,
