@@ -3,6 +3,7 @@
 
 #include "compare/peer_kind.hpp"
 #include "contest.hpp"
+#include "host_list.hpp"
 #include "operation/path.hpp"
 #include "paper/experiment_kind.hpp"
 #include "safety/fault.hpp"
@@ -509,6 +510,8 @@ std::string suggestion(std::string_view word, std::span<const std::string_view> 
 }
 
 void check_servers(const settings& s) {
+    if (!s.hosts.empty())
+        parse_hosts(s.hosts);
     for (std::string_view name : {"--heap", "--data"}) {
         if (s.was_given(name) && !s.hosts.empty())
             throw usage_error(

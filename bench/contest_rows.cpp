@@ -35,6 +35,10 @@ std::string with_spread(const result& r, std::string_view key, std::string (*tex
     return fmt::format("{} ({} .. {})", middle, least, most);
 }
 
+std::string only_if(const result& r, std::string_view key, std::string (*text)(double)) {
+    return r.has(key) ? text(r.median(key)) : "";
+}
+
 std::string heading(const job& j) {
     return fmt::format("{}\n{}\n", j.on.description(), machine_line());
 }

@@ -97,7 +97,7 @@ private:
 
     void add_sample(clock::time_point began) {
         const double seconds = to_seconds(clock::now() - sample_began_);
-        const auto handovers = static_cast<double>(std::max<std::size_t>(handovers_, 1));
+        const auto handovers = static_cast<double>(handovers_);
         const session_use use = use_of(clients_) - use_;
         seen_.push_back(least_.value());
         result row;
@@ -106,10 +106,13 @@ private:
         row.set("passed_percent", 100 * seen_.size() / samples_wanted);
         row.set("waiters", job_.wanted.waiters.front()).set("sessions", clients_.size());
         row.set("processes", 1).set("repeat", std::size_t{1});
-        row.add("handovers_per_s", static_cast<double>(handovers_) / seconds);
-        row.add("handover_us.p50", times_.quantile(0.5));
-        row.add("handover_us.p99", times_.quantile(0.99));
-        row.add("requests_per_handover", use.requests / handovers);
+        row.add("handovers_per_s", handovers / seconds);
+        if (times_.count() > 0) {
+            row.add("handover_us.p50", times_.quantile(0.5));
+            row.add("handover_us.p99", times_.quantile(0.99));
+        }
+        if (handovers_ > 0)
+            row.add("requests_per_handover", use.requests / handovers);
         row.add("heap_bytes", least_->heap_bytes).add("resident_bytes", least_->resident_bytes);
         row.add("descriptors", static_cast<double>(least_->descriptors));
         row.add("threads", static_cast<double>(least_->threads));
@@ -146,9 +149,9 @@ std::string table_of_samples(const std::vector<result>& rows) {
     for (const result& r : rows) {
         t.add({std::string(r.text("case")),
                count_text(r.median("handovers_per_s")),
-               microseconds_text(r.median("handover_us.p50")),
-               microseconds_text(r.median("handover_us.p99")),
-               figure_text(r.median("requests_per_handover")),
+               only_if(r, "handover_us.p50", microseconds_text),
+               only_if(r, "handover_us.p99", microseconds_text),
+               only_if(r, "requests_per_handover", figure_text),
                bytes_text(r.median("heap_bytes")),
                bytes_text(r.median("resident_bytes")),
                count_text(r.median("descriptors")),

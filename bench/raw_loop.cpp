@@ -263,6 +263,10 @@ void raw_loop::make(const std::string& path) {
         step();
     if (s.result == ZNODEEXISTS)
         s.result = ZOK;
+    if (s.result == ZNONODE)
+        throw std::runtime_error(fmt::format(
+            "cannot create {}: its parent does not exist; a path behind the hosts must exist",
+            path));
     expect(s.result, "create");
 }
 

@@ -25,7 +25,8 @@ void on_log(const char*) {}  // that nobody answers is said once, by us
 raw_session::raw_session(const std::string& hosts, int timeout_ms) {
     handle = ::zookeeper_init2(hosts.c_str(), on_event, timeout_ms, nullptr, this, 0, on_log);
     if (!handle)
-        throw std::runtime_error("the C client cannot use the hosts " + hosts);
+        throw std::runtime_error("the C client cannot use the hosts " + hosts +
+                                 ": each needs a name that is known here, and a port");
     // Otherwise it looks the host names up again in every turn, which is no part of a floor.
     ::zoo_set_servers_resolution_delay(handle, -1);
 }

@@ -86,10 +86,6 @@ std::string name_of(const settings& s) {
                : all;
 }
 
-std::string only_if(const result& row, std::string_view key, std::string (*text)(double)) {
-    return row.has(key) ? text(row.median(key)) : "";
-}
-
 void add_row(table& t, const result& row) {
     t.add({std::string(row.text("implementation")),
            count_text(row.number("waiters")),
@@ -235,7 +231,8 @@ boost::asio::awaitable<void> run_judge(job& j) {
         "before each round\nhand-over: from telling the holder to release to the next one's "
         "'holding', as seen from outside: it includes two pipes\nreq, events, bytes/h.o.: by the "
         "server's own count, everything that happened during the hand-overs (mntr, which the "
-        "servers must allow)\nat once: how many held it at the same time; overtaken: how often a "
+        "servers must allow; empty if one did not answer, or began to count anew)\nat once: how "
+        "many held it at the same time; overtaken: how often a "
         "process got it before others that had queued at least 0.5 s earlier\n";
     if (!remarks.empty())
         j.output += "\n" + remarks;

@@ -2,6 +2,7 @@
 #include "judge/judged_process.hpp"
 
 #include "judge/statement.hpp"
+#include "operation/path.hpp"
 
 #include <fmt/format.h>
 
@@ -32,7 +33,7 @@ int make_fifo(const std::filesystem::path& path, int flags) {
     return descriptor;
 }
 
-/// The last line that is not empty.
+/// The last line that is not empty, as it can be shown.
 std::string last_line(const std::filesystem::path& file) {
     std::ifstream stream(file);
     std::string last;
@@ -40,7 +41,7 @@ std::string last_line(const std::filesystem::path& file) {
         if (!line.empty())
             last = line.substr(0, 200);
     }
-    return last;
+    return corozk::detail::printable(last);
 }
 
 /// How it has ended; without a pid while it runs. Nothing if it is no child: until it is reaped, nobody

@@ -2,8 +2,10 @@
 #include "judge/server_counts.hpp"
 
 #include "server_counters.hpp"
-#include "watch/server_look.hpp"
 #include "watch/server_words.hpp"
+
+#include <cstddef>
+#include <utility>
 
 namespace corozk::bench {
 
@@ -18,6 +20,7 @@ boost::asio::awaitable<std::optional<stage::server_use>> server_counts::take() {
         co_return on_.use();
     // Each question is counted as a packet that has come.
     stage::server_use sum;
+    std::vector<server_look> looks;
     try {
         for (const auto& server : parse_hosts(on_.hosts())) {
             sum.received -= asked_;
@@ -33,6 +36,7 @@ boost::asio::awaitable<std::optional<stage::server_use>> server_counts::take() {
                 sum.counts_notifications = sum.counts_notifications && l.counters.contains(name);
             }
             sum.bytes += number("zk_bytes_received_count") + number("zk_response_bytes");
+            looks.push_back(std::move(l));
         }
     } catch (const server_silent&) {
         co_return std::nullopt;
@@ -40,6 +44,12 @@ boost::asio::awaitable<std::optional<stage::server_use>> server_counts::take() {
         co_return std::nullopt;
     }
     ++asked_;
+    bool anew = false;
+    for (std::size_t i = 0; i < looks_.size(); ++i)
+        anew = anew || has_restarted(looks_[i], looks[i]);
+    looks_ = std::move(looks);
+    if (anew)
+        co_return std::nullopt;
     co_return sum;
 }
 

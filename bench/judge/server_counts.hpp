@@ -2,11 +2,13 @@
 #pragma once
 
 #include "stage.hpp"
+#include "watch/server_look.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace corozk::bench {
 
@@ -15,12 +17,14 @@ class server_counts {
 public:
     explicit server_counts(stage& on) : on_(on) {}
 
-    /// Sums over all servers, without these questions; nothing if one of them does not tell.
+    /// Sums over all servers, without these questions; nothing if one of them does not tell, or counts anew
+    /// since the last time.
     boost::asio::awaitable<std::optional<stage::server_use>> take();
 
 private:
     stage& on_;
     std::int64_t asked_ = 0;
+    std::vector<server_look> looks_;  ///< the last ones, of servers that are not ours
 };
 
 }  // namespace corozk::bench

@@ -3,6 +3,7 @@
 
 #include "crew.hpp"
 #include "plain_barrier.hpp"
+#include "table.hpp"
 #include "work_figures.hpp"
 #include <corozk/recipe/double_barrier.hpp>
 
@@ -50,9 +51,9 @@ public:
             }
         }
         std::size_t total = 2 * paths_.size() * clients_.size();
-        std::string label = fmt::format("{} barriers, {} clients, {}",
-                                        paths_.size(),
-                                        clients_.size(),
+        std::string label = fmt::format("{}, {}, {}",
+                                        counted(paths_.size(), "barrier"),
+                                        counted(clients_.size(), "client"),
                                         ours ? "corozk" : "textbook recipe");
         double seconds = co_await all.finish(label, operations_, total);
         r.add("time_s", finished_.mean() / 1e6);

@@ -45,12 +45,19 @@ std::string extent_of(const object& row) {
     // Each contender that is judged is one.
     if (text_of(row, "workload") != "judge")
         add("processes", ", {} processes");
+    // What a prediction is for.
+    if (double hold_us = figure_of(row, "hold_us"); hold_us > 0)
+        text += fmt::format(", held for {}", microseconds_text(hold_us));
+    if (double share = figure_of(row, "other_load"); share > 0)
+        text += fmt::format(", {:.0f} % used by others", 100 * share);
     return text + servers_of(row);
 }
 
 std::string servers_of(const object& row) {
     std::string text;
-    if (double servers = figure_of(row, "run.server_count"); servers > 1)
+    // A prediction is for so many, whatever it was measured on.
+    bool predicted = text_of(row, "workload") == "sizing";
+    if (double servers = figure_of(row, predicted ? "servers" : "run.server_count"); servers > 1)
         text = fmt::format(", {} servers", count_text(servers));
     return text_of(row, "run.data") == "disk" ? text + ", data on disk" : text;
 }

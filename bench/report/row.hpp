@@ -22,8 +22,8 @@ bool has_figure(const boost::json::object& row, std::string_view key);
 /// Empty if there is none.
 std::string text_of(const boost::json::object& row, std::string_view key);
 
-/// In what else rows of the same recipe, waiters and sessions differ: ", limit 10, 4 processes". Empty
-/// where each of these is one.
+/// In what else rows of the same recipe, waiters and sessions differ: ", limit 10, 4 processes", or for a
+/// prediction ", held for 100 ms, 3 servers". Empty where each of these is one.
 std::string extent_of(const boost::json::object& row);
 
 /// What it was measured on: ", 3 servers, data on disk". Empty of one server that keeps data in memory.

@@ -2,13 +2,13 @@
 #include "arguments.hpp"
 #include "command.hpp"
 #include "contest_rows.hpp"
+#include "host_list.hpp"
 #include "sizing/measure.hpp"
 #include "sizing/model.hpp"
 #include "table.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
@@ -27,8 +27,7 @@ constexpr double planned_load = 0.7;
 double count_servers(const job& j) {
     if (j.on.owns_servers())
         return static_cast<double>(j.on.servers());
-    const std::string& hosts = j.on.hosts();
-    return 1 + static_cast<double>(std::count(hosts.begin(), hosts.end(), ','));
+    return static_cast<double>(parse_hosts(j.on.hosts()).size());
 }
 
 std::string costs_table(const server_costs& c) {

@@ -84,6 +84,7 @@ public:
         return failure_.empty() ? "" : fmt::format("{} fails: {}\n", title(), failure_);
     }
 
+    /// What was measured; also of a command that was interrupted, or failed.
     void move_rows(std::vector<result>& all) {
         handovers_.insert(handovers_.begin(), std::move(cycles_));
         handovers_.push_back(std::move(losses_));
@@ -92,10 +93,12 @@ public:
         if (!system_.kind->elects && has_outages(job_))
             handovers_.back().set("not_run", "none of its servers leads");
         for (result& r : handovers_) {
+            const bool run = r.has_figures() || !r.text("not_run").empty();
             // What comes after a failure is not measured any more, but was perhaps before.
-            if (!r.has_figures() && r.text("not_run").empty())
+            if (!run && !failure_.empty())
                 r.set("failure", failure_);
-            all.push_back(std::move(r));
+            if (run || !failure_.empty())
+                all.push_back(std::move(r));
         }
     }
 
@@ -192,6 +195,31 @@ private:
     std::string failure_;
 };
 
+/// Those that are measured in turn. Their rows are the job's when this is destroyed.
+class system_entries {
+public:
+    system_entries(job& j, system_servers& servers) : job_(j) {
+        for (const auto& s : servers.all()) {
+            for (const auto& recipe : j.wanted.recipes) {
+                if (recipe == "lock" || s.kind->elects)
+                    entries_.emplace_back(j, servers, s, recipe);
+            }
+        }
+    }
+    ~system_entries() {
+        for (system_entry& e : entries_)
+            e.move_rows(job_.results);
+    }
+    system_entries(const system_entries&) = delete;
+    system_entries& operator=(const system_entries&) = delete;
+
+    std::vector<system_entry>& all() noexcept { return entries_; }
+
+private:
+    job& job_;
+    std::vector<system_entry> entries_;
+};
+
 /// What figures do not say.
 std::string promises(const system_servers& servers) {
     std::string text;
@@ -211,7 +239,8 @@ std::string promises(const system_servers& servers) {
 
 std::string data_line(const settings& s) {
     if (!s.on_disk)
-        return "data of all in memory (/dev/shm); Redis with appendfsync no\n";
+        return fmt::format("data of all{} in memory (/dev/shm); Redis with appendfsync no\n",
+                           s.hosts.empty() ? "" : " but ZooKeeper");
     auto times = fsync_times();
     return fmt::format(
         "data of all on disk, and each change waits for it; fdatasync here: {} / {}\n",
@@ -222,15 +251,9 @@ std::string data_line(const settings& s) {
 asio::awaitable<void> run_systems(job& j) {
     std::string data = data_line(j.wanted);
     system_servers servers(j);
-    std::vector<system_entry> entries;
-    for (const auto& s : servers.all()) {
-        for (const auto& recipe : j.wanted.recipes) {
-            if (recipe == "lock" || s.kind->elects)
-                entries.emplace_back(j, servers, s, recipe);
-        }
-    }
+    system_entries entries(j, servers);
     for (std::size_t i = 0; i < j.wanted.repeat; ++i) {
-        for (system_entry& e : entries)
+        for (system_entry& e : entries.all())
             co_await e.run();
     }
     std::vector<std::string> head{"p50 / p99", "a write", "acquire + release"};
@@ -241,10 +264,9 @@ asio::awaitable<void> run_systems(job& j) {
         head.push_back("leader killed");
     table t(head);
     std::string remarks = servers.remarks();
-    for (system_entry& e : entries) {
+    for (const system_entry& e : entries.all()) {
         t.add(e.line());
         remarks += e.remark();
-        e.move_rows(j.results);
     }
     j.output = heading(j) + data + "\n" + t.str();
     if (!remarks.empty())

@@ -8,6 +8,8 @@ namespace corozk::bench {
 
 namespace {
 
+constexpr std::string_view total_label = "Total watches:";
+
 template <class Function>
 void for_each_line(std::string_view text, Function handle) {
     while (!text.empty()) {
@@ -66,10 +68,13 @@ bool has_restarted(const server_look& before, const server_look& after) {
     return fell("zk_uptime") || fell("zk_packets_received");
 }
 
+bool is_summary(std::string_view wchs) {
+    return wchs.find(total_label) != wchs.npos;
+}
+
 std::uint64_t total_watches(std::string_view wchs) {
-    constexpr std::string_view label = "Total watches:";
-    auto at = wchs.find(label);
-    return at == wchs.npos ? 0 : number_in<std::uint64_t>(wchs.substr(at + label.size()));
+    auto at = wchs.find(total_label);
+    return at == wchs.npos ? 0 : number_in<std::uint64_t>(wchs.substr(at + total_label.size()));
 }
 
 void parse_mntr(std::string_view text, server_look& l) {

@@ -39,6 +39,9 @@ server_look joined(const std::deque<server_look>& looks, const std::set<std::str
 /// Whether the server has begun anew in between, so that its counts have nothing to do with each other.
 bool has_restarted(const server_look& before, const server_look& after);
 
+/// Whether this is an answer to `wchs`.
+bool is_summary(std::string_view wchs);
+
 /// So many watches; 0 if the text does not say.
 std::uint64_t total_watches(std::string_view wchs);
 

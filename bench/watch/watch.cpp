@@ -49,6 +49,10 @@ public:
     boost::asio::awaitable<server_look> take(std::size_t most_watches) {
         server_look l;
         l.summary = co_await ask("wchs");
+        if (!refused_.contains("wchs") && !is_summary(l.summary))
+            throw server_silent(fmt::format(
+                "{} did not answer like ZooKeeper to 'wchs': is it another program's port?",
+                address_.text()));
         if (auto watches = total_watches(l.summary); watches > most_watches) {
             remark(
                 fmt::format("it has {} watches: not asked for all of them, --most-watches allows "
@@ -208,7 +212,9 @@ private:
             say(fmt::format("{}  {}\n", time_text(), text));
         auto& looks = before_[index];
         if (!looks.empty() && has_restarted(looks.back(), now)) {
-            say(fmt::format("{}  {}: restarted\n", time_text(), server.address().text()));
+            say(fmt::format("{}  {}: counts anew, as after a restart or an election of a leader\n",
+                            time_text(),
+                            server.address().text()));
             looks.clear();
         }
         const server_look* before = looks.empty() ? nullptr : &looks.back();
@@ -234,9 +240,10 @@ private:
         if (now.knows_sessions)
             return counted(now.sessions.size(), "session");
         constexpr std::string_view connections = "zk_num_alive_connections";
-        return now.counters.contains(connections)
-                   ? counted(static_cast<std::size_t>(now.counter(connections)), "connection")
-                   : "the number of sessions is unknown";
+        if (!now.counters.contains(connections))
+            return "the number of sessions is unknown";
+        double others = std::max(now.counter(connections) - 1, 0.0);  // one of them has asked
+        return counted(static_cast<std::size_t>(others), "connection");
     }
 
     static std::string state_text(const server_look* before, const server_look& now) {
@@ -254,9 +261,10 @@ private:
             double requests = now.counter("zk_packets_received") -
                               before->counter("zk_packets_received") -
                               static_cast<double>(now.questions - before->questions);
-            text += fmt::format("; {} requests", count_text(std::max(requests, 0.0)));
+            auto number = [](double n) { return static_cast<std::size_t>(std::max(n, 0.0)); };
+            text += "; " + counted(number(requests), "request");
             if (auto notifications = notifications_between(*before, now))
-                text += fmt::format(" and {} notifications", count_text(*notifications));
+                text += " and " + counted(number(*notifications), "notification");
             text += " since the last look";
         }
         return text;
@@ -304,7 +312,6 @@ boost::asio::awaitable<void> run_watch(job& j) {
 void check_watch(const settings& s) {
     if (s.hosts.empty())
         throw usage_error("which servers? --hosts HOST:PORT[,HOST:PORT...] names all of them");
-    parse_hosts(s.hosts);
     if (s.was_given("--once") && s.was_given("--looks"))
         throw usage_error("--once is --looks 1: not both");
 }

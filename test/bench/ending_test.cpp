@@ -214,6 +214,60 @@ TEST_CASE("ending: what was measured before an interruption is shown") {
     CHECK(says("\"waiters\":2,"));
 }
 
+TEST_CASE("ending: of systems, too, what was measured before an interruption is shown") {
+    bench_run files;
+    process_options what;
+    what.command = {COROZK_BENCH, "systems", "--hosts", the_server().hosts()};
+    for (const char* word : {"--systems", "corozk", "--recipe", "lock", "--waiters", "1"})
+        what.command.emplace_back(word);
+    for (const char* word : {"--operations", "10", "--kill", "1000", "--warm-up", "100"})
+        what.command.emplace_back(word);
+    what.output = files.path("out");
+    process_guard process(what);
+    auto says = [&](const char* words) { return files.out().find(words) != std::string::npos; };
+    eventually([&] { return says("killing holders") || !process.running(); },
+               std::chrono::minutes(2));
+    process.signal(SIGINT);
+    REQUIRE(process.wait(std::chrono::minutes(1)));
+    INFO(files.out());
+    CHECK(process.exit_status() == 130);
+    CHECK(says("not complete; what was measured"));
+    CHECK(says("\"phase\":\"uncontended\""));
+    CHECK(says("\"phase\":\"handover\""));
+    // It was not measured, and has not failed.
+    CHECK_FALSE(says("\"phase\":\"loss\""));
+}
+
+TEST_CASE("ending: a part of endure without a hand-over has no time of one") {
+    server mortal(client_server_options());
+    bench_run files;
+    process_options what;
+    what.command = {COROZK_BENCH, "endure", "--hosts", mortal.hosts()};
+    for (const char* word : {"--waiters", "2", "--sessions", "1", "--duration", "20"})
+        what.command.emplace_back(word);
+    for (const char* word : {"--session-timeout", "4000", "--warm-up", "100", "--json"})
+        what.command.emplace_back(word);
+    what.command.push_back(files.path("rows.json"));
+    what.output = files.path("out");
+    process_guard process(what);
+    auto says = [&](const char* words) { return files.out().find(words) != std::string::npos; };
+    eventually([&] { return says("passing a lock on") || !process.running(); },
+               std::chrono::minutes(2));
+    mortal.kill();
+    REQUIRE(process.wait(std::chrono::minutes(2)));
+    INFO(files.out());
+    CHECK(process.exit_status() == 1);
+    std::size_t without = 0;
+    for (const auto& value : files.rows()) {
+        const auto& row = value.as_object();
+        const bool none = figure(row, "handovers_per_s") == 0;
+        without += none ? 1 : 0;
+        CHECK((none == !row.contains("requests_per_handover")));
+        CHECK((!none || !row.contains("handover_us")));
+    }
+    CHECK(without > 0);
+}
+
 TEST_CASE("ending: what is shown at once fails if it cannot be shown") {
     auto run = [](const std::string& arguments) {
         process_options what;

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // `corozk-bench judge` with recipes that are right, and with some that are wrong on purpose.
 #include "bench_run.hpp"
+#include "judge/server_counts.hpp"
+#include "progress.hpp"
+#include "raw_loop.hpp"
+#include "settings.hpp"
+#include "stage.hpp"
 #include <corozk/testing/eventually.hpp>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/json/serialize.hpp>
 
 #include <csignal>
 #include <cstdlib>
+#include <exception>
 #include <fcntl.h>
+#include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -121,6 +130,39 @@ TEST_CASE("judge: a lock without ZooKeeper costs the servers nothing, ours or ot
     CHECK(j.figure("notifications_per_handover") == 0);
     CHECK(j.figure("bytes_per_handover") == 0);
     CHECK(j.row().at("herd") == "no");
+}
+
+TEST_CASE("judge: what a server counts is not compared over its restart") {
+    server alone(client_server_options());
+    bench::settings wanted;
+    wanted.hosts = alone.hosts();
+    bench::progress unseen(false);
+    bench::stage on(wanted, unseen);
+    bench::server_counts counts(on);
+    auto take = [&counts] {
+        boost::asio::io_context context(1);
+        std::optional<bench::stage::server_use> taken;
+        auto note = [&taken](std::exception_ptr e, std::optional<bench::stage::server_use> use) {
+            if (e)
+                std::rethrow_exception(e);
+            taken = use;
+        };
+        boost::asio::co_spawn(context, counts.take(), note);
+        context.run();
+        return taken;
+    };
+    bench::raw_loop(alone.hosts(), "/", 20'000).make("/judged");
+    CHECK(take());
+    // More than what asks a server whether it has started.
+    bench::raw_loop(alone.hosts(), "/judged", 20'000).pipeline(1'000, 100);
+    auto before = take();
+    REQUIRE(before);
+    CHECK(before->received > 1'000);
+    alone.kill();
+    CHECK_FALSE(take());
+    alone.restart();
+    CHECK_FALSE(take());
+    CHECK(take());
 }
 
 TEST_CASE("judge: a recipe that locks nothing violates exclusion") {
@@ -416,6 +458,8 @@ TEST_CASE("judge: what cannot be judged is said in words") {
     CHECK(
         j.says("judged: contender 1 ended with exit code 4 (on standard error: no module named "
                "kazoo) before it said 'waiting'"));
+    CHECK(j.run("printf 'a\\033[31mred\\377\\n' >&2; exit 4") == 2);
+    CHECK(j.says("(on standard error: a?[31mred?)"));
     CHECK(j.run("exec yes") == 2);
     CHECK(j.says("not judged: contender 1 said 'y', which is not"));
     CHECK(j.run("read -r end", {"--deadline", "1"}) == 2);

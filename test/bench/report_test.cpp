@@ -495,6 +495,38 @@ TEST_CASE("report: predictions for several locks have pictures") {
     CHECK(contains(r.script("sizing-load-lock-4-locks"), "\n100 10\n"));
 }
 
+TEST_CASE("report: predictions for several ensembles, hold times and loads are not mixed up") {
+    reported r;
+    array rows;
+    auto add = [&rows](int servers, int hold_us, double other_load, double load) {
+        for (int waiters : {10, 100}) {
+            rows.push_back(object{{"workload", "sizing"},
+                                  {"implementation", "ours"},
+                                  {"recipe", "lock"},
+                                  {"waiters", waiters},
+                                  {"locks", 1},
+                                  {"servers", servers},
+                                  {"hold_us", hold_us},
+                                  {"other_load", other_load},
+                                  {"predicted_turns_per_s", 7},
+                                  {"predicted_load", load}});
+        }
+    };
+    add(1, 100'000, 0, 0.1);
+    add(3, 100'000, 0, 0.2);
+    add(3, 200'000, 0, 0.3);
+    add(3, 200'000, 0.25, 0.4);
+    REQUIRE(r.make(rows) == 0);
+    CHECK(contains(r.script("sizing-load-lock-held-for-100-ms"), "\n100 10\n"));
+    CHECK(contains(r.script("sizing-load-lock-held-for-100-ms-3-servers"), "\n100 20\n"));
+    CHECK(contains(r.script("sizing-load-lock-held-for-200-ms-3-servers"), "\n100 30\n"));
+    const std::string loaded =
+        r.script("sizing-load-lock-held-for-200-ms-25-used-by-others-3-servers");
+    CHECK(contains(loaded, "\n100 40\n"));
+    CHECK(contains(loaded, ", held for 200 ms, 25 % used by others, 3 servers"));
+    CHECK(contains(r.section("What your servers can carry"), ">cycles/s<"));
+}
+
 TEST_CASE("report: one waiter has a session of its own as well") {
     reported r;
     array rows;

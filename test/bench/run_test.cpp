@@ -73,6 +73,14 @@ TEST_CASE("corozk-bench explains every command") {
           std::string::npos);
     CHECK(bench.run({"handover", "--hosts", "a:1", "--heap", "1g"}) == 2);
     CHECK(bench.out().find("--heap is about our own servers") != std::string::npos);
+    CHECK(bench.run({"handover", "--hosts", "a:99999"}) == 2);
+    CHECK(bench.out().find("--hosts: 'a:99999' is not HOST:PORT") != std::string::npos);
+    CHECK(bench.run({"handover", "--hosts", "a.invalid:1"}) == 1);
+    CHECK(bench.out().find("a.invalid:1: each needs a name that is known here") !=
+          std::string::npos);
+    std::string absent = the_server().hosts() + "/no/such/root";
+    CHECK(bench.run({"floor", "--hosts", absent}) == 1);
+    CHECK(bench.out().find("a path behind the hosts must exist") != std::string::npos);
     // Only the first of several would be measured.
     for (std::vector<std::string> words : {std::vector<std::string>{"demo", "--waiters", "1,2"},
                                            {"handover", "--limit", "1,2"},
@@ -363,8 +371,10 @@ TEST_CASE("hand-overs go on and on, and what the process occupies is looked at")
 TEST_CASE("the servers' load is predicted from what they cost") {
     bench_run bench;
     CHECK(bench.run_small("sizing", {"--hold", "own"}) == 2);
-    int code =
-        bench.run_small("sizing", {"--waiters", "10,1000", "--hold", "50", "--locks", "10000"});
+    // Whoever names a server twice has one.
+    std::string twice = the_server().hosts() + "," + the_server().hosts();
+    int code = bench.run_small(
+        "sizing", {"--waiters", "10,1000", "--hold", "50", "--locks", "10000", "--hosts", twice});
     INFO(bench.out());
     REQUIRE(code == 0);
     CHECK(
@@ -376,6 +386,7 @@ TEST_CASE("the servers' load is predicted from what they cost") {
     for (const auto& value : rows) {
         const auto& row = value.as_object();
         INFO(boost::json::serialize(row));
+        CHECK(figure(row, "servers") == 1);
         CHECK(row.at("write_us").to_number<double>() > 0);
         CHECK(row.at("read_us").to_number<double>() > 0);
         CHECK(row.at("predicted_handover_us").to_number<double>() > 0);

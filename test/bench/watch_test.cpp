@@ -7,10 +7,15 @@
 #include <corozk/testing/eventually.hpp>
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
 
 #include <exception>
+#include <thread>
 
 namespace corozk::testing::watch_test {
 
@@ -94,6 +99,40 @@ public:
 private:
     temporary_directory folder_;
     std::optional<process_guard> process_;
+};
+
+/// Answers everything alike.
+class http_server {
+public:
+    http_server() {
+        boost::asio::co_spawn(context_, serve(), boost::asio::detached);
+        thread_ = std::jthread([this] { context_.run(); });
+    }
+    ~http_server() { context_.stop(); }
+    http_server(const http_server&) = delete;
+    http_server& operator=(const http_server&) = delete;
+
+    std::string hosts() const {
+        return "127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port());
+    }
+
+private:
+    awaitable<void> serve() {
+        for (;;) {
+            auto socket = co_await acceptor_.async_accept(boost::asio::use_awaitable);
+            std::string word(4, ' ');
+            auto its_word = boost::asio::buffer(word);
+            co_await boost::asio::async_read(socket, its_word, boost::asio::use_awaitable);
+            std::string answer = "HTTP/1.1 400 Bad Request\r\n\r\n";
+            auto its_answer = boost::asio::buffer(answer);
+            co_await boost::asio::async_write(socket, its_answer, boost::asio::use_awaitable);
+        }
+    }
+
+    boost::asio::io_context context_{1};
+    boost::asio::ip::tcp::acceptor acceptor_{context_,
+                                             {boost::asio::ip::address_v4::loopback(), 0}};
+    std::jthread thread_;
 };
 
 }  // namespace
@@ -200,8 +239,19 @@ TEST_CASE("watch: words that a server refuses are said, with its setting") {
     CHECK(program.says(shy.hosts() + " refuses cons, wchp, wchs; zoo.cfg allows it: "
                                      "4lw.commands.whitelist=mntr,wchs,wchp,cons"));
     CHECK(program.says("no path can be named"));
-    CHECK(program.says(shy.hosts() + ": 1 connection"));
+    // The one that asks is not counted.
+    CHECK(program.says(shy.hosts() + ": 0 connections"));
     CHECK_FALSE(program.says("0 sessions"));
+}
+
+TEST_CASE("watch: who answers, but not like ZooKeeper, is not watched") {
+    http_server other;
+    bench_run bench;
+    CHECK(bench.run({"watch", "--hosts", other.hosts(), "--once"}) == 2);
+    INFO(bench.out());
+    CHECK(bench.out().find(other.hosts() + " did not answer like ZooKeeper to 'wchs'") !=
+          std::string::npos);
+    CHECK(bench.out().find("no server reports anything") != std::string::npos);
 }
 
 TEST_CASE("watch: an answer has a limit") {

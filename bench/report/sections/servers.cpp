@@ -27,7 +27,7 @@ section sizing_section() {
                  {"locks", "locks", count_text},
                  {"servers", "servers", count_text},
                  {"held for", "hold_us", microseconds_text},
-                 {"turns/s", "predicted_turns_per_s", figure_text},
+                 {"cycles/s", "predicted_turns_per_s", figure_text},
                  {"load of a server", "predicted_load", share_text},
                  {"hand-over", "predicted_handover_us", microseconds_text},
                  {"a write", "write_us", microseconds_text},
