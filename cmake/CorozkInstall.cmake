@@ -7,6 +7,12 @@ include(CMakePackageConfigHelpers)
 
 set(corozk_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/corozk")
 
+# What the package was compiled with, for users whose Boost is another one: detail/asio_settings.hpp.
+set(corozk_boost "${Boost_VERSION_MAJOR}.${Boost_VERSION_MINOR}")
+math(EXPR corozk_boost_number "1000 * ${Boost_VERSION_MAJOR} + ${Boost_VERSION_MINOR}")
+set(corozk_boost_definition "COROZK_BOOST_VERSION=${corozk_boost_number}")
+target_compile_definitions(corozk INTERFACE "$<INSTALL_INTERFACE:${corozk_boost_definition}>")
+
 install(
     TARGETS corozk
     EXPORT corozkTargets
@@ -112,10 +118,12 @@ if(COROZK_SASL)
     string(APPEND corozk_pc_libs " -lsasl2")
 endif()
 string(APPEND corozk_pc_libs " -pthread")
-set(corozk_pc_settings "")
+set(corozk_pc_settings " -D${corozk_boost_definition}")
 set(corozk_pc_uring "")
 if(COROZK_IO_URING)
-    set(corozk_pc_settings
+    string(
+        APPEND
+        corozk_pc_settings
         " -DBOOST_ASIO_HAS_IO_URING -DBOOST_ASIO_DISABLE_EPOLL -DCOROZK_SAME_SETTINGS -include \${includedir}/corozk/detail/io_uring_cancel.hpp"
     )
     set(corozk_pc_uring " -luring")

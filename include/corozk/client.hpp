@@ -638,7 +638,9 @@ public:
      * @completes `void(error_code)`
      *
      * @errors `errc::bad_option`: an empty scheme. `zk_errc::auth_failed`: the server does not
-     * support the scheme or rejected the credential. It ends the session, so the client is closed.
+     * support the scheme or rejected the credential. It closes the connection, and the client is closed
+     * with this reason; what was in flight may have been applied. The session is left to expire: its
+     * ephemeral nodes are deleted after the session timeout. `connect` begins another one.
      */
     template <class Token = default_token>
     auto add_auth(std::string scheme, std::string credential, Token&& token = Token{}) {

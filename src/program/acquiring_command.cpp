@@ -20,10 +20,11 @@ asio::awaitable<run_result> acquiring_command::acquire_and_run(command_context& 
     ownership held;
     run_result result;
     try {
-        held = co_await reporting_outages(context,
-                                          "the connection was lost; still waiting",
-                                          through_outages(context, wait_, once),
-                                          "the session was lost; waiting again, behind all others");
+        held = co_await through_outages(context,
+                                        wait_,
+                                        "the connection was lost; still waiting",
+                                        once,
+                                        "the session was lost; waiting again, behind all others");
     } catch (const boost::system::system_error& e) {
         bool conflict = e.code() == errc::would_block || e.code() == errc::deadline_exceeded;
         if (!conflict || conflict_code_ == 0)

@@ -92,10 +92,11 @@ private:
         attempt<void> once = [&] {
             return member.enter_until(wait_.at_once() ? time_point::max() : wait_.until());
         };
-        co_await reporting_outages(context,
-                                   "the connection was lost; still waiting",
-                                   through_outages(context, wait_, once),
-                                   "the session was lost; entering again");
+        co_await through_outages(context,
+                                 wait_,
+                                 "the connection was lost; still waiting",
+                                 once,
+                                 "the session was lost; entering again");
         child_description what = run_.command_at(words_.path(), context.options);
         what.environment.emplace_back("COROZK_ROUND", std::to_string(member.round()));
         session_status at_start = context.zk.status();

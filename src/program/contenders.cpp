@@ -38,9 +38,8 @@ Examples
     asio::awaitable<int> run(command_context& context) override {
         attempt<void> once = [&] { return show(context); };
         if (watch_) {
-            co_await reporting_outages(context,
-                                       "the connection was lost; waiting for a server",
-                                       through_outages(context, wait_, once));
+            co_await through_outages(
+                context, wait_, "the connection was lost; waiting for a server", once);
         } else {
             co_await context.interrupts.race(once());
         }

@@ -85,13 +85,11 @@ template <class Value>
 using attempt = std::function<asio::awaitable<Value>()>;
 
 /// Awaits an operation, and begins it again after each outage that ends it, even one that the session
-/// does not survive, unless there is one attempt only. To be reported by `reporting_outages`.
+/// does not survive.
 template <class Value>
-asio::awaitable<Value> through_outages(command_context& context,
-                                       const wait_options& wait,
-                                       const attempt<Value>& begin) {
-    if (wait.at_once())
-        co_return co_await answer(context, wait, begin());
+asio::awaitable<Value> repeated(command_context& context,
+                                const wait_options& wait,
+                                const attempt<Value>& begin) {
     for (;;) {
         ending<Value> ended;
         co_await run_to_end(context.interrupts.race(begin()), ended);
@@ -104,6 +102,20 @@ asio::awaitable<Value> through_outages(command_context& context,
         }
         co_await connected_again(context, wait.until());
     }
+}
+
+/// The same, and reports outages. Where there is one attempt only, nothing is begun again, and nothing
+/// is said before its error.
+template <class Value>
+asio::awaitable<Value> through_outages(command_context& context,
+                                       const wait_options& wait,
+                                       const char* report,
+                                       const attempt<Value>& begin,
+                                       const char* session_report = nullptr) {
+    if (wait.at_once())
+        co_return co_await answer(context, wait, begin());
+    co_return co_await reporting_outages(
+        context, report, repeated(context, wait, begin), session_report);
 }
 
 /// Awaits such an operation, but not through an outage.

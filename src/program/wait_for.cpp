@@ -31,9 +31,8 @@ Examples
 
     asio::awaitable<int> run(command_context& context) override {
         attempt<bool> once = [&] { return comes(context.zk); };
-        bool in_time = co_await reporting_outages(context,
-                                                  "the connection was lost; still waiting",
-                                                  through_outages(context, wait_, once));
+        bool in_time = co_await through_outages(
+            context, wait_, "the connection was lost; still waiting", once);
         if (!in_time) {
             std::string problem = gone_ ? "still exists" : "did not appear before the deadline";
             complain(fmt::format("{} {}", path_, problem), context.options.json);

@@ -64,9 +64,8 @@ Examples
         attempt<void> once = [&] { return next(context.zk); };
         int code = done;
         for (std::uint64_t n = 0; count_ == 0 || n < count_; ++n) {
-            co_await reporting_outages(context,
-                                       "the connection was lost; still watching",
-                                       through_outages(context, wait_, once));
+            co_await through_outages(
+                context, wait_, "the connection was lost; still watching", once);
             run_result ended = co_await run_command(context);
             code = ended.code;
             if (!ended.allows_another() || (exit_on_error_ && code != done))

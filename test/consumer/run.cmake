@@ -62,13 +62,13 @@ foreach(file IN LISTS texts)
     endif()
 endforeach()
 
-# corozk_refused(<version> <components> <reason>)
+# corozk_refused(<version> <components> <reason> [<option of cmake>...])
 function(corozk_refused version components reason)
     execute_process(
         COMMAND
             "${CMAKE_COMMAND}" -S "${SOURCE}/test/consumer/${HOW}" -B "${WORK}/refused" -G
             "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_PREFIX_PATH=${prefix}"
-            "-DCOROZK_EXPECTED_VERSION=${version}" "-DCOROZK_COMPONENTS=${components}"
+            "-DCOROZK_EXPECTED_VERSION=${version}" "-DCOROZK_COMPONENTS=${components}" ${ARGN}
         RESULT_VARIABLE result
         OUTPUT_QUIET
         ERROR_VARIABLE error
@@ -77,7 +77,7 @@ function(corozk_refused version components reason)
     if(result EQUAL 0 OR NOT error MATCHES "${reason}")
         message(
             FATAL_ERROR
-                "find_package(corozk ${version} ${components}) was not refused:\n${error}"
+                "find_package(corozk ${version} ${components}) was not refused so:\n${error}"
         )
     endif()
 endfunction()
@@ -86,6 +86,17 @@ endfunction()
 corozk_refused(0.0.1 "" "requested version")
 corozk_refused(99.0.0 "" "requested version")
 corozk_refused("${VERSION}" "COMPONENTS;nonsense" "component 'nonsense' unknown")
+
+# Nor is any other Boost than the library's, here one with nothing but a version.
+set(boost "${WORK}/other-boost")
+file(WRITE "${boost}/BoostConfig.cmake" "add_library(Boost::headers INTERFACE IMPORTED)\n")
+file(WRITE "${boost}/BoostConfigVersion.cmake"
+     "set(PACKAGE_VERSION 1.999.0)\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n"
+)
+corozk_refused(
+    "${VERSION}" "" "compiled[ \n]+with[ \n]+Boost[ \n]+1\\.[0-9]+,.*Boost[ \n]+1\\.999[ \n]+was"
+    "-DBoost_DIR=${boost}"
+)
 
 if(PKG_CONFIG)
     set(ENV{PKG_CONFIG_PATH} "${prefix}/${LIBDIR}/pkgconfig:$ENV{PKG_CONFIG_PATH}")

@@ -497,7 +497,12 @@ TEST_CASE("add_auth: beside requests that are half sent") {
 TEST_CASE("add_auth: an unknown scheme ends the client, with the reason") {
     boost::asio::io_context context;
     run(context, [&]() -> awaitable<void> {
-        client zk = co_await connected_client(quiet_options(the_hosts()));
+        // The session has to outlive the test of its znode.
+        client zk = co_await connected_client(quiet_options(the_hosts(), 40s));
+        const std::string own = fresh_path();
+        create_options how;
+        how.mode = create_mode::ephemeral;
+        co_await zk.create(own, "", how);
         auto [ec] = co_await zk.add_auth("no-such-scheme", "x", as_tuple());
         CHECK(ec == zk_errc::auth_failed);
         co_await reach(zk, session_state::closed);
@@ -508,6 +513,12 @@ TEST_CASE("add_auth: an unknown scheme ends the client, with the reason") {
         CHECK_FALSE(closed);
         auto [empty] = co_await zk.add_auth("", "x", as_tuple());
         CHECK(empty);
+
+        // The session is left to expire. The next one does not offer the credential again.
+        CHECK(observer().exists(at_server(own)));
+        co_await zk.connect();
+        co_await zk.erase(own);
+        co_await zk.close();
 
         // In the options, it is `connect` that fails.
         client_options options = quiet_options(the_hosts());

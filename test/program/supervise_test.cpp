@@ -710,6 +710,10 @@ TEST_CASE("corozk: --try and --deadline hold for connecting, and for the respons
         all.insert(all.end(), what.begin(), what.end());
         runs.emplace_back(all);
     }
-    for (program_run& run : runs)
+    for (program_run& run : runs) {
         CHECK(run.end() == 69);  // --connect-timeout alone would be for ever
+        // None of them waits for anything that they could miss.
+        CHECK(run.err().find("still waiting") == std::string::npos);
+        CHECK(run.err().find("again") == std::string::npos);
+    }
 }

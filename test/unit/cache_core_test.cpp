@@ -475,6 +475,13 @@ TEST_CASE("cache: what is too large is not asked for on each connection again") 
             f.answer();
         }
     };
+    // The second read shows that the data which was looked at is too large.
+    auto refuse_twice = [&f](const std::string& path) {
+        for (int i = 0; i < 2; ++i) {
+            f.serve("get " + path);
+            f.refuse(errc::too_large);
+        }
+    };
     error_code ec;
     auto told = [&ec](error_code reason, const tree_state&) { ec = reason; };
     SECTION("the children of the root") {
@@ -499,8 +506,7 @@ TEST_CASE("cache: what is too large is not asked for on each connection again") 
     SECTION("the data of the root") {
         f.start();
         f.next(0, told);
-        f.serve("get /c");
-        f.refuse(errc::too_large);
+        refuse_twice("/c");
         CHECK(ec == errc::too_large);
         f.reconnect();
         never("get /c");
@@ -513,8 +519,7 @@ TEST_CASE("cache: what is too large is not asked for on each connection again") 
         f.serve();
         f.nodes[nth(3)] = "large";
         f.reconnect();
-        f.serve("get " + nth(3));
-        f.refuse(errc::too_large);
+        refuse_twice(nth(3));
         for (int connections = 0; connections < 2; ++connections) {
             f.reconnect();
             never("get " + nth(3));
@@ -526,6 +531,21 @@ TEST_CASE("cache: what is too large is not asked for on each connection again") 
         f.refuse(errc::too_large);
         f.reconnect();
         never("get " + nth(3));
+        f.nodes[nth(3)] = "small";
+        f.reconnect();
+        f.serve();
+        f.check_equal();
+    }
+    SECTION("data that was too large at first, and small after the outage that it caused") {
+        const bool known = GENERATE(false, true);
+        f.start();
+        if (known) {
+            f.serve();
+            f.nodes[nth(3)] = "large";
+            f.reconnect();
+        }
+        f.serve("get " + nth(3));
+        f.refuse(errc::too_large);
         f.nodes[nth(3)] = "small";
         f.reconnect();
         f.serve();

@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <set>
@@ -51,6 +53,28 @@ surveyed_queue queue(std::string path, const std::vector<std::int64_t>& sessions
     return line;
 }
 
+/// A semaphore: who has no permit waits for any of those nearest ahead that have enough together, as a
+/// section of a list of all.
+surveyed_queue semaphore(const std::string& path,
+                         const std::vector<std::int64_t>& sessions,
+                         std::size_t limit) {
+    surveyed_queue line;
+    line.path = path;
+    const std::size_t count = sessions.size();
+    std::vector<std::string> last_first;
+    for (std::size_t i = 0; i < count; ++i)
+        line.contenders.push_back(permit(
+            path + "/" + std::to_string(i) + "-" + std::to_string(sessions[i]), sessions[i]));
+    for (std::size_t i = count; i-- > 0;)
+        last_first.push_back(line.contenders[i].path);
+    const auto all = std::make_shared<const std::vector<std::string>>(std::move(last_first));
+    for (std::size_t i = limit; i < count; ++i) {
+        line.contenders[i].holds = false;
+        line.contenders[i].waits_for = path_list(all, count - i, limit);
+    }
+    return line;
+}
+
 void check_circle(const std::vector<wait_edge>& circle) {
     REQUIRE(circle.size() >= 2);
     for (std::size_t i = 0; i < circle.size(); ++i) {
@@ -87,6 +111,61 @@ bool all_get_done(std::vector<std::vector<std::int64_t>> queues) {
         }
     }
     return std::all_of(queues.begin(), queues.end(), [](const auto& q) { return q.empty(); });
+}
+
+/// Whether everybody gets done if each releases everything once all its waits have ended: by trying.
+bool all_get_done(const std::vector<surveyed_queue>& queues) {
+    std::map<std::string, std::int64_t> session_of;
+    std::set<std::int64_t> left;
+    for (const surveyed_queue& q : queues) {
+        for (const contender_info& c : q.contenders) {
+            session_of[c.path] = c.session_id;
+            left.insert(c.session_id);
+        }
+    }
+    for (bool moved = true; moved;) {
+        std::set<std::int64_t> waiting;
+        for (const surveyed_queue& q : queues) {
+            for (const contender_info& c : q.contenders) {
+                std::size_t others = 0, done = 0;
+                for (const std::string& path : c.waits_for) {
+                    const std::int64_t session = session_of.at(path);
+                    others += session != c.session_id ? 1 : 0;
+                    done += session != c.session_id && !left.contains(session) ? 1 : 0;
+                }
+                if (others > 0 && (c.kind == "lease" ? done == 0 : done < others))
+                    waiting.insert(c.session_id);
+            }
+        }
+        moved =
+            std::erase_if(left, [&waiting](std::int64_t s) { return !waiting.contains(s); }) > 0;
+    }
+    return left.empty();
+}
+
+/// Without the waits that have an edge which was not there earlier.
+std::vector<surveyed_queue> waits_since(const std::vector<surveyed_queue>& earlier,
+                                        std::vector<surveyed_queue> later) {
+    std::set<std::pair<std::string, std::string>> edges;
+    for (const surveyed_queue& q : earlier) {
+        for (const contender_info& c : q.contenders) {
+            for (const std::string& path : c.waits_for)
+                edges.emplace(c.path, path);
+        }
+    }
+    for (surveyed_queue& q : later) {
+        for (contender_info& c : q.contenders) {
+            std::vector<std::string> kept;
+            for (const std::string& path : c.waits_for) {
+                if (edges.contains({c.path, path}))
+                    kept.push_back(path);
+            }
+            if (c.kind == "lease" && kept.size() != c.waits_for.size())
+                kept.clear();
+            c.waits_for = std::move(kept);
+        }
+    }
+    return later;
 }
 
 }  // namespace
@@ -257,6 +336,28 @@ TEST_CASE("deadlocks: hundreds wait for any of hundreds of permits") {
     check_circle(graph.deadlocks[0]);
 }
 
+TEST_CASE("deadlocks: ten thousand wait for any of a thousand permits, in one list") {
+    constexpr std::size_t limit = 1'000;
+    std::vector<std::int64_t> sessions(11'000);
+    std::iota(sessions.begin(), sessions.end(), 1);
+    const surveyed_queue permits = semaphore("/s", sessions, limit);
+    // A wait that one of all its blockers will end, and one that none of them will.
+    std::vector<std::int64_t> holders(sessions.begin(), sessions.begin() + limit - 1);
+    holders.insert(holders.begin(), static_cast<std::int64_t>(limit) + 1);
+    std::vector<surveyed_queue> queues{permits, queue("/a", holders)};
+    wait_graph graph = judge(queues);
+    CHECK(graph.deadlocks.empty());
+    CHECK(graph.edges.size() == 10'000 * 16 + holders.size() - 1);
+    holders.push_back(limit);
+    queues.back() = queue("/a", holders);
+    for (bool twice : {false, true}) {
+        graph = twice ? judge_twice(queues, queues) : judge(queues);
+        REQUIRE(graph.deadlocks.size() == 1);
+        check_circle(graph.deadlocks[0]);
+        CHECK(graph.deadlocks[0].size() == 2);
+    }
+}
+
 TEST_CASE("deadlocks: what was not there all the time is none") {
     auto a = queue("/a", {1, 2});
     auto b = queue("/b", {2, 1});
@@ -300,6 +401,51 @@ TEST_CASE("deadlocks: random queues; found exactly when somebody never gets done
         found += graph.deadlocks.empty() ? 0 : 1;
     }
     CHECK(found > 300);
+}
+
+TEST_CASE("deadlocks: random locks and semaphores, and what of them was there all the time") {
+    std::mt19937 random(12);
+    auto line_up = [&random](std::size_t most) {
+        std::vector<std::int64_t> sessions;
+        for (std::size_t i = random() % (most + 1); i > 0; --i)
+            sessions.push_back(static_cast<std::int64_t>(random() % 6 + 1));
+        return sessions;
+    };
+    int found = 0, found_twice = 0;
+    for (int round = 0; round < 3'000; ++round) {
+        std::vector<surveyed_queue> earlier, later;
+        for (std::size_t i = random() % 4 + 1; i > 0; --i) {
+            const std::string path = "/" + std::to_string(i);
+            const std::size_t limit = random() % 4;  // 0: a lock
+            auto survey = [&](const std::vector<std::int64_t>& sessions) {
+                return limit == 0 ? queue(path, sessions) : semaphore(path, sessions, limit);
+            };
+            auto sessions = line_up(8);
+            earlier.push_back(survey(sessions));
+            // Some have come.
+            for (std::int64_t newcomer : line_up(2))
+                sessions.push_back(newcomer);
+            later.push_back(survey(sessions));
+            // One was replaced, so that its node is another one.
+            if (!sessions.empty() && random() % 3 == 0) {
+                const std::size_t at = random() % sessions.size();
+                sessions[at] = static_cast<std::int64_t>(random() % 6 + 1);
+                later.back() = survey(sessions);
+            }
+        }
+        wait_graph graph = judge(earlier);
+        CHECK(graph.deadlocks.empty() == all_get_done(earlier));
+        found += graph.deadlocks.empty() ? 0 : 1;
+        for (const auto& circle : graph.deadlocks)
+            check_circle(circle);
+        graph = judge_twice(earlier, later);
+        CHECK(graph.deadlocks.empty() == all_get_done(waits_since(earlier, later)));
+        found_twice += graph.deadlocks.empty() ? 0 : 1;
+        for (const auto& circle : graph.deadlocks)
+            check_circle(circle);
+    }
+    CHECK(found > 300);
+    CHECK(found_twice > 300);
 }
 
 }  // namespace corozk::testing::deadlocks_test

@@ -481,6 +481,45 @@ TEST_CASE("contention queue: nothing is granted by a limit whose watch is in dou
     CHECK(p.asked() == "get /l");
 }
 
+TEST_CASE("contention queue: the limit is read, and its node created, for those that still wait") {
+    scripted_queue q(detail::the_semaphore_rule);
+    scripted_port& p = q.p;
+    q.settings.initial_limit = 1;
+    std::optional<error_code> first, second;
+    ownership held, other;
+    auto c = q.queue().enter(detail::acquire_request(), q.data, q.call(first, held));
+    const std::string node = q.create(1);
+    q.list(node);
+    REQUIRE(p.asked() == "get /l");
+    CHECK(p.front().wanted());
+    p.answer(zk_errc::no_node);
+    REQUIRE(p.asked() == "create /l");
+    CHECK(p.front().wanted());
+    c->abandon(boost::asio::error::operation_aborted);
+    CHECK_FALSE(p.front().wanted());
+    SECTION("nobody is left") {
+        p.answer(boost::asio::error::operation_aborted);
+        REQUIRE(p.asked().starts_with("erase /l/"));
+        p.answer();
+        CHECK(p.asked().empty());
+    }
+    SECTION("another one enters before") {
+        q.queue().enter(detail::acquire_request(), q.data, q.call(second, other));
+        CHECK(p.front().wanted());
+    }
+    SECTION("another one enters after that") {
+        q.queue().enter(detail::acquire_request(), q.data, q.call(second, other));
+        p.answer(boost::asio::error::operation_aborted);
+        REQUIRE(p.asked().starts_with("erase /l/"));
+        p.answer();
+        q.create(2);
+        CHECK_FALSE(second);
+        while (p.asked() != "get /l")
+            p.answer();
+        CHECK(p.front().wanted());
+    }
+}
+
 TEST_CASE("contention queue: what leaves without a quorum is deleted when there is one") {
     scripted_queue q(detail::the_exclusive_rule);
     scripted_port& p = q.p;

@@ -278,6 +278,79 @@ TEST_CASE("queue, put: what was lost on its way is not sent again for a call tha
     CHECK(f.p.asked().empty());
 }
 
+TEST_CASE("queue: nothing is created for a call that has ended") {
+    result r, next;
+    SECTION("the node of a transaction") {
+        fixture f;
+        f.put(r, false, 1s);
+        REQUIRE(f.p.asked().starts_with(ledger_node));
+        CHECK(f.p.front().wanted());
+        f.p.advance(2s);
+        CHECK(r.error == errc::deadline_exceeded);
+        CHECK_FALSE(f.p.front().wanted());
+        f.put(next);
+        f.p.answer(boost::asio::error::operation_aborted);
+        f.open_ledger();
+        f.commit();
+        CHECK(next.error == error_code());
+    }
+    SECTION("the parent of a put") {
+        fixture f;
+        f.put(r, false, 1s);
+        f.open_ledger();
+        f.commit(zk_errc::no_node, 1);
+        REQUIRE(f.p.asked() == "create /q");
+        CHECK(f.p.front().wanted());
+        f.p.advance(2s);
+        CHECK_FALSE(f.p.front().wanted());
+        f.put(next);
+        f.p.answer(boost::asio::error::operation_aborted);
+        f.commit();
+        CHECK(next.error == error_code());
+    }
+    SECTION("the bound") {
+        fixture f(5);
+        f.put(r, false, 1s);
+        REQUIRE(f.p.asked() == "get /q-control/bound");
+        f.p.answer(zk_errc::no_node);
+        REQUIRE(f.p.asked() == "exists /q");
+        f.p.answer(zk_errc::no_node);
+        REQUIRE(f.p.asked() == "create /q-control/bound");
+        CHECK(f.p.front().wanted());
+        f.p.advance(2s);
+        CHECK(r.error == errc::deadline_exceeded);
+        CHECK_FALSE(f.p.front().wanted());
+        f.p.answer(boost::asio::error::operation_aborted);
+        CHECK(f.p.asked().empty());
+    }
+    SECTION("the parent of a take") {
+        fixture f;
+        f.take(r, false, 1s);
+        REQUIRE(f.p.asked() == "get_children /q");
+        f.p.answer(zk_errc::no_node);
+        REQUIRE(f.p.asked() == "create /q");
+        CHECK(f.p.front().wanted());
+        f.p.advance(2s);
+        CHECK_FALSE(f.p.front().wanted());
+        f.take(next, true);
+        CHECK(f.p.front().wanted());
+        f.p.answer();
+        f.list({});
+        CHECK(next.error == errc::would_block);
+    }
+    SECTION("the node of a take") {
+        fixture f;
+        f.take(r, false, 1s);
+        f.list({"queue-0000000001"});
+        REQUIRE(f.p.asked().starts_with(ledger_node));
+        CHECK(f.p.front().wanted());
+        f.p.advance(2s);
+        CHECK_FALSE(f.p.front().wanted());
+        f.p.answer(boost::asio::error::operation_aborted);
+        CHECK(f.p.asked().empty());
+    }
+}
+
 TEST_CASE("queue, put: one in doubt waits for a server that has a quorum") {
     fixture f;
     result r;

@@ -3,10 +3,20 @@
 
 #include <corozk/detail/build_settings.hpp>
 
+#include <boost/asio/detail/config.hpp>
+
+// An installed package says what it was compiled with, as 1000 * major + minor version.
+#if defined(COROZK_BOOST_VERSION)
+
+#if BOOST_VERSION / 100000 * 1000 + BOOST_VERSION / 100 % 1000 != COROZK_BOOST_VERSION
+#error \
+    "corozk: the library was compiled with another minor version of Boost, which changes Boost.Asio's classes; compile both with the same one"
+#endif
+
+#endif
+
 // The settings of Boost.Asio; see build_settings.hpp.
 #if !defined(COROZK_SAME_SETTINGS)
-
-#include <boost/asio/detail/config.hpp>
 
 #if !defined(BOOST_ASIO_HAS_THREADS) || defined(BOOST_ASIO_NO_TYPEID) ||                          \
     defined(BOOST_ASIO_ENABLE_HANDLER_TRACKING) || defined(BOOST_ASIO_CUSTOM_HANDLER_TRACKING) || \

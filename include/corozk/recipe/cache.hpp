@@ -95,8 +95,8 @@ struct cache_options {
  * recursive watch, the same holds for its creation, unless the cache already knows another
  * unreadable child of that parent. A node below the root whose data or list of children exceeds
  * 64 MiB, or which has more than 2,000,000 children, appears in the same way, and is read again when
- * an event reports a change of it, or when its data has changed during an outage: each such response
- * costs the connection.
+ * an event reports a change of it, or when its data may have changed during an outage: each such
+ * response costs the connection, and one for data that the cache has not seen before costs it twice.
  *
  * A recursive watch reports changes of data, creations and deletions, but not that a node's
  * children have changed. So `num_children`, `cversion` and `pzxid` in the stat of a node above the

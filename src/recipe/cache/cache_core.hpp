@@ -56,7 +56,8 @@ namespace corozk::detail {
 ///      (`entry::since`), and a round does not end before it is done.
 ///   9. A response that is too large costs the connection. So what had one is as what may not be read,
 ///      and only looked at (`exists`) after a connect: it is read again after an event or if its data
-///      was written meanwhile, and the root for a `next`.
+///      was written since it was last looked at, and the root for a `next`. So data that was not seen
+///      before is read twice: it may have been written between the response and the first look.
 class cache_core final : public recipe_core, public std::enable_shared_from_this<cache_core> {
 public:
     /// `depth`: the levels below the root to copy. `names`: keys are relative to the root.

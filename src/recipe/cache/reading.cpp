@@ -198,8 +198,8 @@ void cache_core::cannot_read(entry& e, error_code ec) {
     }
     e.unread = true;
     node_data without_data;
-    if (e.present && !e.too_large)
-        without_data.stat = stat_of(e);  // otherwise it is of other data
+    if (e.present)
+        without_data.stat = stat_of(e);
     if (!e.present || shows_data(e)) {
         changed_ = true;
         show(e, std::move(without_data));
@@ -250,8 +250,8 @@ task<> cache_core::settle_look(reading& r) {
         if (stat_of(e) == r.get.record)
             co_return;
         changed_ = true;
-        const std::int64_t known = stat_of(e).mzxid;
-        const bool written = known != 0 && known != r.get.record.mzxid;
+        // If so, what was too large to be read was perhaps other data, before an outage.
+        const bool written = stat_of(e).mzxid != r.get.record.mzxid;
         node_data seen;
         seen.stat = r.get.record;
         show(e, std::move(seen));

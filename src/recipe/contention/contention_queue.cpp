@@ -217,16 +217,23 @@ void contention_queue::listed(const operation& answer) {
 
 task<> contention_queue::read_limit() {
     known_limit found;
-    error_code ec = co_await find_limit(port_, *settings_, &limit_watch_, found);
+    error_code ec = co_await find_limit(port_, *settings_, &limit_watch_, found, this);
     if (!ec) {
         view_.limit().answered(found, limit_watch_.certain());
         abandon_waiting(errc::bad_option, found.value);
     } else {
         view_.limit().not_answered();
-        if (fault_of(ec) == fault::refused)
+        const bool over =
+            ec == boost::asio::error::operation_aborted;  // another one may have entered
+        if (!over && fault_of(ec) == fault::refused)
             abandon_waiting(ec);
     }
     driver_ended();
+}
+
+/// Whether a contender is left for which to read the limit.
+bool contention_queue::waiting() const noexcept {
+    return view_.has_waiting() || creation_.has_wanted();
 }
 
 /// A change might not have been reported.

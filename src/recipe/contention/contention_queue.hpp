@@ -26,7 +26,10 @@ class contention_queues;
 ///
 /// contention_queue.cpp: the steps to a grant. leaving.cpp: release and hand-over. recovery.cpp:
 /// creates whose responses were lost. exchange.cpp: upgrades and downgrades.
-class contention_queue final : private session_observer, private deferred, private timer_node {
+class contention_queue final : private session_observer,
+                               private deferred,
+                               private timer_node,
+                               private interest {
 public:
     contention_queue(contention_queues& owner,
                      port& p,
@@ -72,6 +75,7 @@ private:
     void list(bool watch);
     void listed(const operation& answer);
     task<> read_limit();
+    bool waiting() const noexcept override;
     void doubt_limit() noexcept;
     void prove(contender& c);
     void prove_some();

@@ -148,6 +148,7 @@ public:
     // State.
 
     local_node* head() noexcept { return waiting_.empty() ? nullptr : &waiting_.front(); }
+    bool has_waiting() const noexcept { return !waiting_.empty(); }
     auto& waiting() noexcept { return waiting_; }
     auto& nodes() noexcept { return nodes_; }
     limit_state& limit() noexcept { return limit_; }

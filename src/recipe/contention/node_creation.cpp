@@ -4,12 +4,19 @@
 #include "recipe/toolkit/fault.hpp"
 #include "recipe/toolkit/take_if.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
 namespace corozk::detail {
 
 using stage = local_node::stage_type;
+
+bool node_creation::has_wanted() const noexcept {
+    return std::any_of(contenders_.begin(), contenders_.end(), [](const local_node& c) {
+        return c.state != stage::unwanted;
+    });
+}
 
 void node_creation::add(local_node& c) noexcept {
     contenders_.push_back(c);

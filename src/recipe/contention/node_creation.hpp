@@ -20,6 +20,8 @@ class node_creation {
 public:
     bool empty() const noexcept { return contenders_.empty(); }
     std::size_t size() const noexcept { return contenders_.size(); }
+    /// Whether there are others than those that were abandoned while their creates were in flight.
+    bool has_wanted() const noexcept;
     local_node* first() noexcept { return empty() ? nullptr : &contenders_.front(); }
 
     void add(local_node& c) noexcept;

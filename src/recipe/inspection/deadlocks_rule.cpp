@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/inspection/deadlocks_rule.hpp"
 
+#include "recipe/inspection/wait_list.hpp"
+
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/strong_components.hpp>
 
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <map>
 #include <set>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -18,37 +20,6 @@
 namespace corozk::detail {
 
 namespace {
-
-/// The maximum number of reported alternatives: hundreds may wait for any of hundreds of permits.
-constexpr std::size_t edges_told_of_each = 16;
-
-/// A contender waits for another one; both are owned by the survey.
-struct edge {
-    const surveyed_queue* queue;
-    const contender_info* waiter;
-    const contender_info* blocker;
-    std::size_t to;  ///< the blocker's participant
-
-    wait_edge copy() const {
-        wait_edge result;
-        result.path = queue->path;
-        result.waiter = *waiter;
-        result.blocker = *blocker;
-        return result;
-    }
-};
-
-/// Ends as soon as any of these is gone.
-struct wait {
-    std::size_t who;
-    std::vector<edge> edges;
-};
-
-/// A session together with an identity, or an identity alone (session 0).
-using participant = std::pair<std::int64_t, std::string_view>;
-
-/// Who a contender is.
-using naming_rule = participant (*)(const contender_info&);
 
 participant by_session(const contender_info& c) {
     return {c.session_id, c.data};
@@ -68,86 +39,38 @@ participant by_identity(const contender_info& c) {
     return {joins_sessions(c.data) ? 0 : c.session_id, c.data};
 }
 
-bool waits_for_permits(const contender_info& c) {
-    return c.kind == "lease";
-}
+/// A binary tree above a list: each range consists of the leaves below a few nodes. The children of
+/// node n are 2n and 2n + 1, the leaf of element i is `size` + i.
+struct range_tree {
+    explicit range_tree(std::size_t size_) noexcept : size(size_) {}
 
-/// The waits of a survey. Participants are numbered in their order.
-struct wait_list {
-    wait_list(const std::vector<surveyed_queue>& queues, naming_rule name) {
-        std::map<participant, std::size_t> numbers;
-        for (const surveyed_queue& queue : queues) {
-            for (const contender_info& c : queue.contenders)
-                numbers.emplace(name(c), 0);
-        }
-        for (auto& [who, number] : numbers)
-            number = participants++;
-        auto number_of = [&](const contender_info& c) { return numbers.at(name(c)); };
-        for (const surveyed_queue& queue : queues) {
-            struct contender {
-                const contender_info* info;
-                std::size_t participant;
-            };
-            std::unordered_map<std::string_view, contender> by_path;
-            for (const contender_info& c : queue.contenders)
-                by_path.emplace(c.path, contender{&c, number_of(c)});
-            // Waiters share path lists: each path is looked up once.
-            std::unordered_map<const std::string*, const contender*> by_place;
-            for (const contender_info& c : queue.contenders) {
-                wait w{by_path.at(c.path).participant, {}};
-                w.edges.reserve(c.waits_for.size());
-                for (const std::string& path : c.waits_for) {
-                    auto [known, fresh] = by_place.try_emplace(&path, nullptr);
-                    auto found = fresh ? by_path.find(path) : by_path.end();
-                    if (found != by_path.end())
-                        known->second = &found->second;
-                    if (const contender* blocker = known->second)
-                        w.edges.push_back({&queue, &c, blocker->info, blocker->participant});
-                }
-                add(std::move(w), waits_for_permits(c));
-            }
+    template <class Function>
+    void for_each_node(std::size_t first, std::size_t last, Function f) const {
+        first += size;
+        last += size;
+        for (; first < last; first /= 2, last /= 2) {
+            if (first % 2 == 1)
+                f(first++);
+            if (last % 2 == 1)
+                f(--last);
         }
     }
 
-    /// A contender that waits for each of its blockers has as many waits.
-    void add(wait w, bool any) {
-        if (any && !w.edges.empty())
-            return waits.push_back(std::move(w));
-        for (const edge& e : w.edges)
-            waits.push_back({w.who, {e}});
-    }
-
-    std::vector<wait_edge> edges() const {
-        std::vector<wait_edge> result;
-        for (const wait& w : waits) {
-            std::size_t told = std::min(w.edges.size(), edges_told_of_each);
-            for (std::size_t i = 0; i < told; ++i)
-                result.push_back(w.edges[i].copy());
-        }
-        return result;
-    }
-
-    std::vector<wait> waits;
-    std::size_t participants = 0;
+    const std::size_t size;
 };
 
-/// A participant's wait for itself ends with its other waits.
-bool is_for_others(const wait& w) {
-    return std::any_of(
-        w.edges.begin(), w.edges.end(), [&w](const edge& e) { return e.to != w.who; });
-}
-
 /// The waits that never end. A participant without such waits finishes and ends the waits for it.
-std::vector<const wait*> endless(const wait_list& list) {
+std::vector<const surveyed_wait*> endless(const wait_list& list) {
     std::vector<bool> ends(list.waits.size());
     std::vector<std::size_t> left(list.participants);  // each participant's waits that do not end
-    std::vector<std::vector<std::size_t>> waited_for_by(list.participants);
+    const range_tree tree(list.blockers.size());
+    std::vector<std::vector<std::size_t>> waits_at(2 * tree.size);  // its nodes
     for (std::size_t i = 0; i < list.waits.size(); ++i) {
-        const wait& w = list.waits[i];
-        ends[i] = !is_for_others(w);
+        const surveyed_wait& w = list.waits[i];
+        ends[i] = !list.is_for_others(w);
         left[w.who] += ends[i] ? 0 : 1;
-        for (const edge& e : w.edges)
-            waited_for_by[e.to].push_back(i);
+        tree.for_each_node(
+            w.first, w.last, [&waits_at, i](std::size_t node) { waits_at[node].push_back(i); });
     }
     std::vector<std::size_t> done;
     for (std::size_t who = 0; who < list.participants; ++who) {
@@ -155,17 +78,21 @@ std::vector<const wait*> endless(const wait_list& list) {
             done.push_back(who);
     }
     while (!done.empty()) {
-        std::size_t who = done.back();
+        const std::size_t who = done.back();
         done.pop_back();
-        for (std::size_t i : waited_for_by[who]) {
-            if (ends[i])
-                continue;
-            ends[i] = true;
-            if (--left[list.waits[i].who] == 0)
-                done.push_back(list.waits[i].who);
+        for (std::size_t place : list.places[who]) {
+            for (std::size_t node = tree.size + place; node > 0; node /= 2) {
+                for (std::size_t i : std::exchange(waits_at[node], {})) {
+                    if (ends[i])
+                        continue;
+                    ends[i] = true;
+                    if (--left[list.waits[i].who] == 0)
+                        done.push_back(list.waits[i].who);
+                }
+            }
         }
     }
-    std::vector<const wait*> result;
+    std::vector<const surveyed_wait*> result;
     for (std::size_t i = 0; i < list.waits.size(); ++i) {
         if (!ends[i])
             result.push_back(&list.waits[i]);
@@ -173,71 +100,105 @@ std::vector<const wait*> endless(const wait_list& list) {
     return result;
 }
 
-/// For each participant, the edges of its endless waits.
-using edges_from = std::vector<std::vector<const edge*>>;
+/// For each participant, its endless waits.
+using waits_of = std::vector<std::vector<const surveyed_wait*>>;
 
-/// For each participant, its strongly connected component.
-std::vector<std::size_t> groups_of(const edges_from& edges) {
-    boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> graph(edges.size());
-    for (std::size_t from = 0; from < edges.size(); ++from) {
-        for (const edge* e : edges[from])
-            boost::add_edge(from, e->to, graph);
+/// For each participant, its strongly connected component. Waits lead to nodes of the tree above the
+/// blockers, and from there down to them.
+std::vector<std::size_t> groups_of(const wait_list& list, const waits_of& waits) {
+    const range_tree tree(list.blockers.size());
+    const std::size_t root = list.participants;  // the nodes follow the participants
+    boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> graph(root + 2 * tree.size);
+    for (std::size_t node = 1; node < tree.size; ++node) {
+        boost::add_edge(root + node, root + 2 * node, graph);
+        boost::add_edge(root + node, root + 2 * node + 1, graph);
     }
-    std::vector<std::size_t> groups(edges.size());
+    for (std::size_t i = 0; i < tree.size; ++i)
+        boost::add_edge(root + tree.size + i, list.blockers[i].who, graph);
+    for (std::size_t from = 0; from < waits.size(); ++from) {
+        for (const surveyed_wait* w : waits[from])
+            tree.for_each_node(w->first, w->last, [&](std::size_t node) {
+                boost::add_edge(from, root + node, graph);
+            });
+    }
+    std::vector<std::size_t> groups(boost::num_vertices(graph));
     boost::strong_components(
         graph,
         boost::make_iterator_property_map(groups.begin(), boost::get(boost::vertex_index, graph)));
+    groups.resize(list.participants);
     return groups;
 }
 
+/// The elements of a list that were not taken yet.
+class untaken {
+public:
+    /// The first one from this one on; perhaps behind the end of the list.
+    std::size_t from(std::size_t i) {
+        std::size_t found = i;
+        for (auto at = next_.find(found); at != next_.end(); at = next_.find(found))
+            found = at->second;
+        while (i != found)
+            i = std::exchange(next_.at(i), found);
+        return found;
+    }
+    void take(std::size_t i) { next_[i] = i + 1; }
+
+private:
+    std::unordered_map<std::size_t, std::size_t> next_;  ///< of those taken, a later one
+};
+
 /// The shortest cycle through a participant within its group; empty if there is none.
 std::vector<wait_edge> circle_from(std::size_t start,
-                                   const edges_from& edges,
+                                   const wait_list& list,
+                                   const waits_of& waits,
                                    const std::vector<std::size_t>& groups) {
     struct step {
-        const edge* by;
-        std::size_t from;
+        const surveyed_wait* by;
+        std::size_t to;  ///< in `blockers`
     };
     std::map<std::size_t, step> reached;
+    auto circle_by = [&](step last) {
+        std::vector<wait_edge> circle;
+        for (; last.by->who != start; last = reached.at(last.by->who))
+            circle.push_back(list.edge(*last.by, last.to));
+        circle.push_back(list.edge(*last.by, last.to));
+        std::reverse(circle.begin(), circle.end());
+        return circle;
+    };
+    untaken blockers;
     std::deque<std::size_t> open{start};
-    while (!open.empty() && !reached.contains(start)) {
-        std::size_t at = open.front();
+    while (!open.empty()) {
+        const std::size_t at = open.front();
         open.pop_front();
-        for (const edge* e : edges[at]) {
-            if (groups[e->to] == groups[start] && reached.emplace(e->to, step{e, at}).second)
-                open.push_back(e->to);
+        for (const surveyed_wait* w : waits[at]) {
+            const std::size_t back = at == start ? w->last : list.place_in(*w, start);
+            if (back != w->last)
+                return circle_by({w, back});
+            for (std::size_t i = blockers.from(w->first); i < w->last; i = blockers.from(i)) {
+                blockers.take(i);
+                const std::size_t to = list.blockers[i].who;
+                if (to != start && groups[to] == groups[start] &&
+                    reached.emplace(to, step{w, i}).second)
+                    open.push_back(to);
+            }
         }
     }
-    std::vector<wait_edge> circle;
-    if (!reached.contains(start))
-        return circle;
-    std::size_t at = start;
-    do {
-        const step& back = reached.at(at);
-        circle.push_back(back.by->copy());
-        at = back.from;
-    } while (at != start);
-    std::reverse(circle.begin(), circle.end());
-    return circle;
+    return {};
 }
 
 std::vector<std::vector<wait_edge>> deadlocks_of(const wait_list& list) {
-    edges_from edges(list.participants);
-    for (const wait* w : endless(list)) {
-        for (const edge& e : w->edges) {
-            if (e.to != w->who)
-                edges[w->who].push_back(&e);
-        }
-    }
-    const std::vector<std::size_t> groups = groups_of(edges);
-    std::set<std::size_t> reported;
+    waits_of waits(list.participants);
+    for (const surveyed_wait* w : endless(list))
+        waits[w->who].push_back(w);
+    const std::vector<std::size_t> groups = groups_of(list, waits);
+    std::map<std::size_t, std::size_t> members;
+    for (std::size_t group : groups)
+        ++members[group];
     std::vector<std::vector<wait_edge>> deadlocks;
     for (std::size_t who = 0; who < list.participants; ++who) {
-        if (!reported.insert(groups[who]).second)
-            continue;
-        std::vector<wait_edge> circle = circle_from(who, edges, groups);
-        if (!circle.empty())
-            deadlocks.push_back(std::move(circle));
+        // Once for each; nobody is in a circle alone.
+        if (std::exchange(members[groups[who]], 0) > 1)
+            deadlocks.push_back(circle_from(who, list, waits, groups));
     }
     return deadlocks;
 }
@@ -261,16 +222,74 @@ void add_those_by_identity(wait_graph& graph, const wait_list& by_sessions, cons
     }
 }
 
-/// Omits each wait with an edge that was not there before, as a whole: that blocker could have ended
-/// it.
-void keep_earlier(wait_list& list,
-                  const std::set<std::pair<std::string_view, std::string_view>>& seen) {
-    std::erase_if(list.waits, [&seen](const wait& w) {
-        return std::any_of(w.edges.begin(), w.edges.end(), [&seen](const edge& e) {
-            return !seen.contains({e.waiter->path, e.blocker->path});
+/// The waits of an earlier survey, to tell which of a later one existed all the time.
+class earlier_waits {
+public:
+    explicit earlier_waits(const wait_list& list) : list_(list) {
+        for (const surveyed_wait& w : list.waits) {
+            if (w.size() > 1)
+                several_.emplace(w.waiter->path, &w);
+            else
+                single_.emplace(w.waiter->path, list.blockers[w.first].info->path);
+        }
+        for (std::size_t i = 0; i < list.blockers.size(); ++i)
+            places_.emplace(list.blockers[i].info->path, i);
+    }
+
+    /// Omits each wait with an edge that was not there, as a whole: that blocker could have ended it.
+    void keep_in(wait_list& later) const {
+        // Where each blocker was, and how far those behind it were in the same order.
+        std::vector<std::size_t> was(later.blockers.size());
+        std::vector<std::size_t> ordered_until(later.blockers.size());
+        for (std::size_t i = 0; i < was.size(); ++i) {
+            auto found = places_.find(later.blockers[i].info->path);
+            was[i] = found == places_.end() ? nowhere : found->second;
+        }
+        for (std::size_t i = was.size(); i-- > 0;) {
+            const bool ordered = i + 1 < was.size() && was[i] < was[i + 1] && was[i + 1] != nowhere;
+            ordered_until[i] = ordered ? ordered_until[i + 1] : i + 1;
+        }
+        std::erase_if(later.waits, [&](const surveyed_wait& w) {
+            auto found = several_.find(w.waiter->path);
+            if (found == several_.end())
+                return !had_single(later, w);
+            const surveyed_wait& before = *found->second;
+            // As a rule both are sections of one list.
+            const bool within = was[w.first] >= before.first && was[w.first] != nowhere &&
+                                ordered_until[w.first] >= w.last && was[w.last - 1] < before.last;
+            return !within && !had_each(before, later, w);
         });
-    });
-}
+    }
+
+private:
+    static constexpr std::size_t nowhere = std::string::npos;
+
+    bool had_single(const wait_list& later, const surveyed_wait& w) const {
+        for (std::size_t i = w.first; i < w.last; ++i) {
+            if (!single_.contains({w.waiter->path, later.blockers[i].info->path}))
+                return false;
+        }
+        return true;
+    }
+
+    bool had_each(const surveyed_wait& before,
+                  const wait_list& later,
+                  const surveyed_wait& w) const {
+        std::set<std::string_view> had;
+        for (std::size_t i = before.first; i < before.last; ++i)
+            had.insert(list_.blockers[i].info->path);
+        for (std::size_t i = w.first; i < w.last; ++i) {
+            if (!had.contains(later.blockers[i].info->path))
+                return false;
+        }
+        return true;
+    }
+
+    const wait_list& list_;
+    std::set<std::pair<std::string_view, std::string_view>> single_;  ///< waiters and blockers
+    std::unordered_map<std::string_view, const surveyed_wait*> several_;
+    std::unordered_map<std::string_view, std::size_t> places_;
+};
 
 }  // namespace
 
@@ -285,20 +304,15 @@ wait_graph judge(const std::vector<surveyed_queue>& queues) {
 
 wait_graph judge_twice(const std::vector<surveyed_queue>& earlier,
                        const std::vector<surveyed_queue>& later) {
-    using nodes = std::pair<std::string_view, std::string_view>;
-    std::set<nodes> seen;
     const wait_list before(earlier, by_session);
-    for (const wait& w : before.waits) {
-        for (const edge& e : w.edges)
-            seen.insert({e.waiter->path, e.blocker->path});
-    }
+    const earlier_waits seen(before);
     wait_list after(later, by_session);
     wait_graph graph;
     graph.edges = after.edges();
-    keep_earlier(after, seen);
+    seen.keep_in(after);
     graph.deadlocks = deadlocks_of(after);
     wait_list joined(later, by_identity);
-    keep_earlier(joined, seen);
+    seen.keep_in(joined);
     add_those_by_identity(graph, after, joined);
     return graph;
 }

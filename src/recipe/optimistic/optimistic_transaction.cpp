@@ -146,7 +146,7 @@ private:
     task<exactly_once_outcome> apply(entry& e, std::vector<transaction::step> steps) {
         exactly_once_outcome outcome;
         e.call->set_late_error(errc::deadline_exceeded);  // none of an earlier round is in flight
-        outcome.error = co_await ledger_.prepare();
+        outcome.error = co_await ledger_.prepare(e.call->users_call());
         if (outcome.error || e.over())
             co_return outcome;
         const sending who(*e.call);

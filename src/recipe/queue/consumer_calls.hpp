@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "driver/port.hpp"
 #include "driver/sweep.hpp"
 #include "recipe/toolkit/either_call.hpp"
 #include <corozk/recipe/queue.hpp>
@@ -27,11 +28,17 @@ struct consumer_call {
 };
 
 /// The pending calls, served in order. `covered`: the last call that the listing is valid for.
-class consumer_calls {
+class consumer_calls final : public interest {
 public:
     using kind = consumer_call::kind;
 
     static constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+
+    /// Whether any call is pending.
+    bool waiting() const noexcept override {
+        return std::any_of(
+            calls_.begin(), calls_.end(), [](const consumer_call& c) { return c.waiting(); });
+    }
 
     /// After `drop_finished`.
     bool empty() const noexcept { return calls_.empty(); }

@@ -16,13 +16,13 @@ task<error_code> queue_consumer::list(watch_signal* newcomers) {
         index_.listing_begins();
         error_code ec = co_await read_forward(port_, children);
         if (ec == zk_errc::no_node) {
-            ec = co_await create_parent();
+            ec = co_await create_parent(&calls_);
             if (!ec)
                 continue;
         }
         if (ec) {
             index_.forget_listing();
-            co_return ec;
+            co_return unless_over(ec);
         }
         parent_seen(children.record);
         index_.listed(std::move(children.names));

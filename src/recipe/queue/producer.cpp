@@ -177,8 +177,8 @@ task<error_code> queue_producer::refused(exactly_once_outcome outcome) {
     }
     if (!not_there)
         co_return ec;  // `connection_loss` as well: it may have been put
-    ec = co_await create_parent();
-    co_return unless_transient(ec);
+    ec = co_await create_parent(this);
+    co_return unless_transient(unless_over(ec));
 }
 
 /// Items that were put now would not be in order: the parent is replaced, once it is empty.
@@ -223,8 +223,11 @@ task<error_code> queue_producer::create_bound() {
     request create(port_, op_code::create, bound_path());
     create.data = std::to_string(options.bound);
     create.entries = options.acl;
+    create.only_for(&waiting_.front().call->users_call());
     error_code ec = co_await create_with_parents(port_, create);
-    co_return ec == zk_errc::node_exists ? error_code() : unless_transient(ec);
+    if (ec == zk_errc::node_exists)
+        ec = error_code();
+    co_return unless_transient(unless_over(ec));
 }
 
 /// The queue is full: waits for any change of its children.

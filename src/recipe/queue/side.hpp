@@ -108,8 +108,15 @@ protected:
     bool waiting() const noexcept override = 0;
     virtual void fail(error_code ec) = 0;
 
-    task<error_code> create_parent() {
-        return ensure_path(port_, settings_->path, settings_->options.acl, create_mode::persistent);
+    /// @param call  whether it is wanted; null: anyway
+    task<error_code> create_parent(const interest* call) {
+        return ensure_path(
+            port_, settings_->path, settings_->options.acl, create_mode::persistent, call);
+    }
+
+    /// Nothing was sent as calls have ended: there may be others by now, for which to try again.
+    static error_code unless_over(error_code ec) {
+        return ec == boost::asio::error::operation_aborted ? error_code() : ec;
     }
 
     /// The number of an item's node is not followed by others that are in order: see

@@ -81,8 +81,8 @@ task<error_code> queue_consumer::peek() {
 }
 
 task<error_code> queue_consumer::take() {
-    if (error_code ec = co_await exactly_once_.prepare())
-        co_return ec;
+    if (error_code ec = co_await exactly_once_.prepare(calls_))
+        co_return unless_over(ec);
     time_point begin = port_.now();
     std::size_t count = batch_size(kind::take);
     const std::size_t passed_over = place();
@@ -235,7 +235,7 @@ task<error_code> queue_consumer::put_back(const available_item& item) {
         if (!ec)
             co_return ec;
         if (ec == zk_errc::no_node)
-            ec = co_await create_parent();
+            ec = co_await create_parent(nullptr);
         // Not again if it may be there, or has been there and was taken.
         if (!ec || (is_transient(ec) && fault_of(ec) != fault::unknown))
             continue;

@@ -82,13 +82,14 @@ bool is_gone(error_code ec) {
 exactly_once::exactly_once(port& p, std::string parent, acl entries)
     : port_(p), parent_(std::move(parent)), entries_(std::move(entries)) {}
 
-task<error_code> exactly_once::open() {
+task<error_code> exactly_once::open(const interest* who) {
     std::string path = perhaps_made_.empty()
                            ? join_path(parent_, std::string(prefix) + port_.new_guid())
                            : perhaps_made_;
     for (;;) {
         request create(port_, op_code::create, path);
         create.entries = entries_;
+        create.only_for(who);
         error_code ec = co_await create_with_parents(port_, create);
         retry attempt(port_, while_reachable);
         const bool again = attempt.again(ec);
@@ -119,7 +120,7 @@ task<exactly_once_outcome> exactly_once::apply(std::vector<transaction::step> st
     retry& attempts = generation == 0 ? any_session : one_session;
     for (;;) {
         if (path_.empty()) {
-            if (error_code ec = co_await open()) {
+            if (error_code ec = co_await open(who)) {
                 outcome.error = ec;
                 co_return outcome;
             }
@@ -175,10 +176,10 @@ task<exactly_once_outcome> exactly_once::apply(std::vector<transaction::step> st
     }
 }
 
-task<error_code> exactly_once::prepare() {
+task<error_code> exactly_once::prepare(const interest& who) {
     error_code ec;
     if (path_.empty())
-        ec = co_await open();
+        ec = co_await open(&who);
     co_return ec;
 }
 

@@ -39,8 +39,9 @@ public:
     exactly_once& operator=(const exactly_once&) = delete;
 
     /// Only one transaction at a time.
-    /// @param who  must wait for it when it is sent, also when it is sent again; otherwise it is
-    ///             withdrawn, and the error is `operation_aborted` unless it was applied
+    /// @param who  must wait for it when it is sent, also when it is sent again, and when the node is
+    ///             created; otherwise it is withdrawn, and the error is `operation_aborted` unless it
+    ///             was applied
     task<exactly_once_outcome> commit(std::vector<transaction::step> steps, const interest& who) {
         return apply(std::move(steps), &who, 0);
     }
@@ -64,8 +65,8 @@ public:
     task<exactly_once_outcome> commit_now(std::vector<transaction::step> steps,
                                           const interest& who);
 
-    /// Creates the node, unless it exists.
-    task<error_code> prepare();
+    /// Creates the node, unless it exists or nobody waits for that any more (`operation_aborted`).
+    task<error_code> prepare(const interest& who);
 
     /// Deletes the node in the background. Not while a commit is in flight.
     void retire();
@@ -74,7 +75,7 @@ private:
     task<exactly_once_outcome> apply(std::vector<transaction::step> steps,
                                      const interest* who,
                                      std::uint64_t generation);
-    task<error_code> open();
+    task<error_code> open(const interest* who);
     task<error_code> withdraw();
     transaction::step mark() const;
     void applied(exactly_once_outcome& outcome, std::vector<transaction_result> results);
