@@ -4,6 +4,7 @@
 #include <corozk/recipe/barrier.hpp>
 #include <corozk/recipe/configuration.hpp>
 #include <corozk/recipe/counter.hpp>
+#include <corozk/recipe/double_barrier.hpp>
 #include <corozk/recipe/lock.hpp>
 #include <corozk/recipe/membership.hpp>
 #include <corozk/recipe/partitioner.hpp>
@@ -369,7 +370,8 @@ TEST_CASE("what is kept changes and ends after an outage, although the deadline 
 }
 
 TEST_CASE("a parent is not created for calls that are over") {
-    for (bool locking : {true, false}) {
+    enum class kind { lock, membership, double_barrier };
+    for (kind what : {kind::lock, kind::membership, kind::double_barrier}) {
         with_proxy([=](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
             co_await zk.ensure_path(path);
             const std::string missing = path + "/none";
@@ -377,16 +379,18 @@ TEST_CASE("a parent is not created for calls that are over") {
                 proxy.arm(at_op(op_code::create_container).under(missing), hold_request());
             lock l(zk, missing + "/lock");
             membership group(zk, missing + "/group");
+            double_barrier round(zk, missing + "/round", 2);
             pending_result<ownership> acquiring;
             pending_result<> joining;
-            if (locking)
-                l.acquire(acquiring.handler());
-            else
-                group.join("member", "", joining.handler());
+            switch (what) {
+                case kind::lock: l.acquire(acquiring.handler()); break;
+                case kind::membership: group.join("member", "", joining.handler()); break;
+                case kind::double_barrier: round.enter(joining.handler()); break;
+            }
             co_await eventually_async([&] { return proxy.fired(held) == 1; });
             co_await lose_servers(zk, proxy);
             const error_code aborted = boost::asio::error::operation_aborted;
-            if (locking) {
+            if (what == kind::lock) {
                 acquiring.cancel();
                 CHECK(co_await finished(acquiring) == aborted);
             } else {

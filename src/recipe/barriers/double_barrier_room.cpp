@@ -8,6 +8,10 @@
 #include "recipe/toolkit/renew_parent.hpp"
 #include "recipe/toolkit/retry.hpp"
 
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+
 namespace corozk::detail {
 
 namespace {
@@ -15,6 +19,22 @@ namespace {
 barrier_seat& seat_of(const local_members::pointer& m) noexcept {
     return static_cast<barrier_seat&>(*m);
 }
+
+/// The calls for which a parent is created.
+class entering_calls final : public interest {
+public:
+    explicit entering_calls(const local_members& members) noexcept : members_(members) {}
+
+    bool waiting() const noexcept override {
+        const auto& all = members_.all();
+        return std::any_of(all.begin(), all.end(), [](const auto& m) {
+            return m->phase == barrier_phase::entering && !seat_of(m).call->over();
+        });
+    }
+
+private:
+    const local_members& members_;
+};
 
 /// Replaces the parent if nobody is left. Otherwise some may wait for others that cannot come any
 /// more: they look when the record is written.
@@ -150,8 +170,11 @@ task<bool> barrier_room::pass(std::uint64_t generation) {
     settle();
     if (parent_missing && !members_.empty()) {
         acl entries = seat_of(members_.all().front()).entries;
-        ec = co_await ensure_path(port_, parent_, std::move(entries));
-        if (ec)
+        const entering_calls entering(members_);
+        ec = co_await ensure_path(
+            port_, parent_, std::move(entries), create_mode::container, &entering);
+        const bool over = ec == boost::asio::error::operation_aborted;
+        if (ec && !over)
             members_.failed(ec);
         settle();
         co_return true;
