@@ -82,10 +82,14 @@ TEST_CASE("handler allocators: refusals") {
         refused.ask_all();
         co_await all_called(refused.handlers());
         tracked_handlers early;
-        client().get("/", early.track("get"));
-        watch().next(early.track("watch.next"));
-        lock().acquire(early.track("lock.acquire"));
-        ownership().release(early.track("ownership.release"));
+        // Without a client they would run on a thread of Asio's.
+        auto tracked = [&](const char* operation) {
+            return boost::asio::bind_executor(zk.get_executor(), early.track(operation));
+        };
+        client().get("/", tracked("get"));
+        watch().next(tracked("watch.next"));
+        lock().acquire(tracked("lock.acquire"));
+        ownership().release(tracked("ownership.release"));
         co_await all_called(early);
     });
 }
