@@ -8,8 +8,6 @@
 #include "recipe/toolkit/renew_parent.hpp"
 #include "recipe/toolkit/retry.hpp"
 
-#include <boost/asio/error.hpp>
-
 #include <algorithm>
 
 namespace corozk::detail {
