@@ -7,12 +7,17 @@
 #include <boost/asio/buffer.hpp>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <stdexcept>
 #include <string_view>
 #include <sys/stat.h>
+#include <system_error>
 #include <utility>
+
+#include <openssl/x509.h>
 
 namespace corozk::detail {
 
@@ -135,6 +140,30 @@ void check_context(ssl::context& context) {
         throw std::runtime_error("the context was made for servers: use ssl::context::tls_client");
 }
 
+/// Whether OpenSSL finds an authority in this folder by its name: "3513523f.0".
+bool has_hashed_authorities(const char* folder) {
+    std::error_code unreadable;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, unreadable)) {
+        const std::string name = entry.path().filename().string();
+        if (name.size() == 10 && name.ends_with(".0") &&
+            name.find_first_not_of("0123456789abcdef") == 8)
+            return true;
+    }
+    return false;
+}
+
+/// Trusts what the machine trusts. By default OpenSSL reads a file with all authorities at once, which
+/// holds the event loop for tens of milliseconds; from the folder it reads the one that it needs.
+void trust_system(ssl::context& context, error_code& ec) {
+    const char* const folder = X509_get_default_cert_dir();
+    const bool chosen = ::secure_getenv(X509_get_default_cert_dir_env()) ||
+                        ::secure_getenv(X509_get_default_cert_file_env());
+    if (!chosen && has_hashed_authorities(folder))
+        context.add_verify_path(folder, ec);
+    else
+        context.set_default_verify_paths(ec);
+}
+
 std::shared_ptr<ssl::context> make_context(const tls_options& options,
                                            std::map<std::string, std::string>& piped) {
     auto made = std::make_shared<ssl::context>(ssl::context::tls_client);
@@ -154,7 +183,7 @@ std::shared_ptr<ssl::context> make_context(const tls_options& options,
                              X509_V_FLAG_PARTIAL_CHAIN);
     }
     if (options.system_authorities)
-        apply("system_authorities", [&](error_code& ec) { made->set_default_verify_paths(ec); });
+        apply("system_authorities", [&](error_code& ec) { trust_system(*made, ec); });
 
     std::string certificate = pem(
         "certificate", certificate_block, options.certificate_file, options.certificate_pem, piped);

@@ -20,12 +20,18 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <openssl/bio.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
+#include <optional>
 #include <string>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
+
+#include <openssl/x509_vfy.h>
 
 namespace corozk::testing::tls_test {
 
@@ -105,18 +111,30 @@ void sees(client_options options, const std::string& words) {
     run_to_idle(context);
 }
 
-/// Sets an environment variable that nobody else sets, for as long as it exists.
+/// Sets or removes an environment variable for as long as this exists.
 class environment_setting {
 public:
-    environment_setting(const char* name, const std::string& value) : name_(name) {
-        REQUIRE(::setenv(name_, value.c_str(), 1) == 0);
+    /// Without a value it is not set.
+    explicit environment_setting(const char* name, std::optional<std::string> value = {})
+        : name_(name) {
+        if (const char* found = std::getenv(name))
+            old_ = found;
+        change(value);
     }
-    ~environment_setting() { ::unsetenv(name_); }
+    ~environment_setting() { change(old_); }
     environment_setting(const environment_setting&) = delete;
     environment_setting& operator=(const environment_setting&) = delete;
 
 private:
+    void change(const std::optional<std::string>& value) {
+        if (value)
+            ::setenv(name_, value->c_str(), 1);
+        else
+            ::unsetenv(name_);
+    }
+
     const char* name_;
+    std::optional<std::string> old_;
 };
 
 }  // namespace
@@ -679,6 +697,36 @@ TEST_CASE("tls: an authority of the system is trusted where the system's are ask
     tls.ca_file = made().file("other.pem");
     tls.system_authorities = false;
     sees(usual_server().options(tls), "unknown authority");
+}
+
+TEST_CASE("tls: of the system's authorities only the one that is needed is read") {
+    const environment_setting no_file("SSL_CERT_FILE"), no_folder("SSL_CERT_DIR");
+    tls_options tls;
+    tls.system_authorities = true;
+    std::string problem;
+    corozk::detail::tls_settings settings(tls);
+    auto context = settings.context(problem);
+    REQUIRE(context);
+    X509_STORE* store = SSL_CTX_get_cert_store(context->native_handle());
+    CHECK(sk_X509_OBJECT_num(X509_STORE_get0_objects(store)) == 0);
+
+    // The package ca-certificates has made them.
+    std::string file;
+    for (const auto& entry : std::filesystem::directory_iterator(X509_get_default_cert_dir())) {
+        if (entry.path().extension() == ".0")
+            file = entry.path().string();
+    }
+    INFO(file);
+    std::unique_ptr<BIO, decltype(&BIO_free)> text(BIO_new_file(file.c_str(), "r"), &BIO_free);
+    REQUIRE(text);
+    std::unique_ptr<X509, decltype(&X509_free)> authority(
+        PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr), &X509_free);
+    std::unique_ptr<X509_STORE_CTX, decltype(&X509_STORE_CTX_free)> check(X509_STORE_CTX_new(),
+                                                                          &X509_STORE_CTX_free);
+    REQUIRE(X509_STORE_CTX_init(check.get(), store, authority.get(), nullptr) == 1);
+    X509_STORE_CTX_set_flags(check.get(), X509_V_FLAG_NO_CHECK_TIME);
+    CHECK(X509_verify_cert(check.get()) == 1);
+    CHECK(sk_X509_OBJECT_num(X509_STORE_get0_objects(store)) == 1);
 }
 
 TEST_CASE("tls: a replaced certificate that cannot be used leaves the previous one in use") {
