@@ -24,7 +24,8 @@ inline constexpr cancellation_type stops_waiting =
 
 /// A user's call that is served by a driver. On cancellation and at its deadline it completes at
 /// once, regardless of what the driver is waiting for, and wakes the driver, which then cleans up.
-/// All operations implement deadlines this way; see `corozk::time_limit`.
+/// All operations but acquisitions, whose contender has the timer, implement deadlines this way; see
+/// `corozk::time_limit`.
 template <class... Values>
 class pending_call : private timer_node {
 public:

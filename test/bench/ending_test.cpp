@@ -7,6 +7,7 @@
 #include <csignal>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace corozk::testing::ending_test {
@@ -193,6 +194,24 @@ TEST_CASE("ending: what was measured before a failure is in the file") {
     CHECK(figure(rows[0].as_object(), "waiters") == 10);
 }
 
+namespace {
+
+/// Interrupts a command once it has said these words. @return its output
+std::string interrupted(bench_run& files, process_options what, const char* words) {
+    what.output = files.path("out");
+    process_guard process(what);
+    auto says = [&](const char* text) { return files.out().find(text) != std::string::npos; };
+    eventually([&] { return says(words) || !process.running(); }, std::chrono::minutes(2));
+    process.signal(SIGINT);
+    REQUIRE(process.wait(std::chrono::minutes(1)));
+    INFO(files.out());
+    CHECK(process.exit_status() == 130);
+    CHECK(says("not complete; what was measured"));
+    return files.out();
+}
+
+}  // namespace
+
 TEST_CASE("ending: what was measured before an interruption is shown") {
     bench_run files;
     process_options what;
@@ -201,16 +220,9 @@ TEST_CASE("ending: what was measured before an interruption is shown") {
         what.command.emplace_back(word);
     for (const char* word : {"--implementation", "ours", "--repeat", "1", "--warm-up", "100"})
         what.command.emplace_back(word);
-    what.output = files.path("out");
-    process_guard process(what);
-    auto says = [&](const char* words) { return files.out().find(words) != std::string::npos; };
-    eventually([&] { return says("20,000 waiters: ") || !process.running(); },
-               std::chrono::minutes(2));
-    process.signal(SIGINT);
-    REQUIRE(process.wait(std::chrono::minutes(1)));
-    INFO(files.out());
-    CHECK(process.exit_status() == 130);
-    CHECK(says("not complete; what was measured"));
+    const std::string out = interrupted(files, std::move(what), "20,000 waiters: ");
+    auto says = [&](const char* words) { return out.find(words) != std::string::npos; };
+    INFO(out);
     CHECK(says("\"waiters\":2,"));
 }
 
@@ -222,16 +234,9 @@ TEST_CASE("ending: of systems, too, what was measured before an interruption is 
         what.command.emplace_back(word);
     for (const char* word : {"--operations", "10", "--kill", "1000", "--warm-up", "100"})
         what.command.emplace_back(word);
-    what.output = files.path("out");
-    process_guard process(what);
-    auto says = [&](const char* words) { return files.out().find(words) != std::string::npos; };
-    eventually([&] { return says("killing holders") || !process.running(); },
-               std::chrono::minutes(2));
-    process.signal(SIGINT);
-    REQUIRE(process.wait(std::chrono::minutes(1)));
-    INFO(files.out());
-    CHECK(process.exit_status() == 130);
-    CHECK(says("not complete; what was measured"));
+    const std::string out = interrupted(files, std::move(what), "killing holders");
+    auto says = [&](const char* words) { return out.find(words) != std::string::npos; };
+    INFO(out);
     CHECK(says("\"phase\":\"uncontended\""));
     CHECK(says("\"phase\":\"handover\""));
     // It was not measured, and has not failed.
