@@ -8,6 +8,8 @@
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
 
+#include <iostream>
+
 using boost::asio::awaitable;
 using namespace boost::asio::experimental::awaitable_operators;
 

@@ -8,6 +8,8 @@
 
 #include <boost/asio/as_tuple.hpp>
 
+#include <iostream>
+
 using boost::asio::awaitable;
 
 awaitable<void> work(std::string hosts) {

@@ -8,6 +8,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <iostream>
 #include <stdexcept>
 #include <string_view>
 

@@ -8,6 +8,7 @@
 #include <boost/asio/experimental/awaitable_operators.hpp>
 
 #include <functional>
+#include <iostream>
 #include <stdexcept>
 
 using boost::asio::awaitable;

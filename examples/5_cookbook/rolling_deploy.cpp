@@ -10,6 +10,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <algorithm>
+#include <iostream>
 #include <stdexcept>
 
 using boost::asio::awaitable;

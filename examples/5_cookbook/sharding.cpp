@@ -8,6 +8,7 @@
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
 
+#include <iostream>
 #include <map>
 #include <stdexcept>
 #include <vector>

@@ -9,6 +9,7 @@
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <iostream>
 #include <stdexcept>
 
 using boost::asio::awaitable;

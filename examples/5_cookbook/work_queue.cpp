@@ -8,6 +8,7 @@
 
 #include <boost/asio/as_tuple.hpp>
 
+#include <iostream>
 #include <map>
 #include <stdexcept>
 
