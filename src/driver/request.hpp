@@ -4,6 +4,8 @@
 #include "driver/port.hpp"
 #include "driver/user_call.hpp"
 
+#include <boost/asio/error.hpp>
+
 #include <coroutine>
 #include <utility>
 
@@ -35,8 +37,8 @@ public:
         steps = std::move(all).steps();
     }
 
-    /// It is not sent once they, who must outlive it, do not wait any more; then it fails with
-    /// `operation_aborted`. Null: it is sent anyway.
+    /// It is not sent once they, who must outlive it, do not wait any more; then it fails, and
+    /// `nobody_waited`. Null: it is sent anyway.
     void only_for(const interest* who) noexcept { interest_ = who; }
 
     void only_for_that_of(const request& other) noexcept { interest_ = other.interest_; }
@@ -84,6 +86,12 @@ private:
     const interest* interest_ = nullptr;
     std::coroutine_handle<> waiter_;
 };
+
+/// Whether a request's error means that it was not sent, as those whom it was `only_for` had ended.
+/// Others may wait by now, for whom to try again.
+inline bool nobody_waited(error_code ec) noexcept {
+    return ec == boost::asio::error::operation_aborted;
+}
 
 /// An operation that is not awaited. Allocated with new; deletes itself when it has finished.
 /// `on_finished` runs on the client's executor.

@@ -171,8 +171,7 @@ task<bool> barrier_room::pass(std::uint64_t generation) {
         const entering_calls entering(members_);
         ec = co_await ensure_path(
             port_, parent_, std::move(entries), create_mode::container, &entering);
-        const bool over = ec == boost::asio::error::operation_aborted;
-        if (ec && !over)
+        if (ec && !nobody_waited(ec))
             members_.failed(ec);
         settle();
         co_return true;

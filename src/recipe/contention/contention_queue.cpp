@@ -223,9 +223,7 @@ task<> contention_queue::read_limit() {
         abandon_waiting(errc::bad_option, found.value);
     } else {
         view_.limit().not_answered();
-        const bool over =
-            ec == boost::asio::error::operation_aborted;  // another one may have entered
-        if (!over && fault_of(ec) == fault::refused)
+        if (!nobody_waited(ec) && fault_of(ec) == fault::refused)
             abandon_waiting(ec);
     }
     driver_ended();

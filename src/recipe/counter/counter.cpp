@@ -344,9 +344,8 @@ private:
         make.entries = options_.acl;
         error_code ec = co_await create_with_parents(port_, make);
         base_.reset();
-        // Not sent: the calls that are left are evaluated again.
-        const bool obsolete = ec == boost::asio::error::operation_aborted;
-        if (ec == zk_errc::node_exists || obsolete || retry(port_, while_reachable).again(ec))
+        if (ec == zk_errc::node_exists || nobody_waited(ec) ||
+            retry(port_, while_reachable).again(ec))
             ec = error_code();
         co_return ec;
     }
@@ -396,7 +395,7 @@ private:
             base_.reset();
             co_return error_code();
         }
-        if (ec == boost::asio::error::operation_aborted)
+        if (nobody_waited(ec))
             co_return error_code();
         retry sending(port_, while_reachable);
         const bool again = sending.again(ec);
@@ -431,7 +430,7 @@ private:
                 accept(attempt, write);
                 co_return error_code();
             }
-            if (ec == boost::asio::error::operation_aborted)
+            if (nobody_waited(ec))
                 co_return error_code();
             if (ec == errc::closed)
                 co_return unknown;

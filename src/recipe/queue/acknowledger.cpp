@@ -102,8 +102,8 @@ queue_acknowledger::batch_type queue_acknowledger::next_batch() {
 
 void queue_acknowledger::settle(batch_type batch, const exactly_once_outcome& outcome) {
     error_code ec = outcome.error;
-    if (ec == boost::asio::error::operation_aborted)
-        return put_back(std::move(batch));  // not sent: some of the calls have ended
+    if (nobody_waited(ec))
+        return put_back(std::move(batch));
     if (!outcome.failed && batch.size() > 1 && fault_of(ec) == fault::refused) {
         singly_ = batch.size();
         return put_back(std::move(batch));

@@ -103,8 +103,8 @@ task<error_code> queue_consumer::claim() {
             index_.claimed_elsewhere(attempt->item.name, std::make_shared<watch_signal>(wake_));
         } else if (ec == zk_errc::no_node) {
             index_.was_gone(attempt->item);
-        } else if (ec == boost::asio::error::operation_aborted) {
-            // Not sent, and neither are the next ones: some of the calls have ended.
+        } else if (nobody_waited(ec)) {
+            // Neither are the next ones sent: some of the calls have ended.
             index_.forget_listing();
             continue;
         } else if (ec == zk_errc::no_children_for_ephemerals) {

@@ -22,7 +22,7 @@ task<error_code> queue_consumer::list(watch_signal* newcomers) {
         }
         if (ec) {
             index_.forget_listing();
-            co_return unless_over(ec);
+            co_return unless_nobody_waited(ec);
         }
         parent_seen(children.record);
         index_.listed(std::move(children.names));

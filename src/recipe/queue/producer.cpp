@@ -165,8 +165,8 @@ task<error_code> queue_producer::refused(exactly_once_outcome outcome) {
     const bool not_there = ec == zk_errc::no_node;
     if (bounded() && outcome.failed == 0 && (ec == zk_errc::bad_version || not_there))
         co_return error_code();  // another producer has put items
-    if (ec == boost::asio::error::operation_aborted)
-        co_return error_code();  // not sent: some of the calls have ended
+    if (nobody_waited(ec))
+        co_return error_code();
     if (ec == zk_errc::node_exists) {
         spent_ = true;  // an item has the highest number of all
         co_return make_error_code(errc::sequence_exhausted);
@@ -178,7 +178,7 @@ task<error_code> queue_producer::refused(exactly_once_outcome outcome) {
     if (!not_there)
         co_return ec;  // `connection_loss` as well: it may have been put
     ec = co_await create_parent(this);
-    co_return unless_transient(unless_over(ec));
+    co_return unless_transient(unless_nobody_waited(ec));
 }
 
 /// Items that were put now would not be in order: the parent is replaced, once it is empty.
@@ -227,7 +227,7 @@ task<error_code> queue_producer::create_bound() {
     error_code ec = co_await create_with_parents(port_, create);
     if (ec == zk_errc::node_exists)
         ec = error_code();
-    co_return unless_transient(unless_over(ec));
+    co_return unless_transient(unless_nobody_waited(ec));
 }
 
 /// The queue is full: waits for any change of its children.

@@ -114,9 +114,8 @@ protected:
             port_, settings_->path, settings_->options.acl, create_mode::persistent, call);
     }
 
-    /// Nothing was sent as calls have ended: there may be others by now, for which to try again.
-    static error_code unless_over(error_code ec) {
-        return ec == boost::asio::error::operation_aborted ? error_code() : ec;
+    static error_code unless_nobody_waited(error_code ec) {
+        return nobody_waited(ec) ? error_code() : ec;
     }
 
     /// The number of an item's node is not followed by others that are in order: see

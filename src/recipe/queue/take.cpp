@@ -82,7 +82,7 @@ task<error_code> queue_consumer::peek() {
 
 task<error_code> queue_consumer::take() {
     if (error_code ec = co_await exactly_once_.prepare(calls_))
-        co_return unless_over(ec);
+        co_return unless_nobody_waited(ec);
     time_point begin = port_.now();
     std::size_t count = batch_size(kind::take);
     const std::size_t passed_over = place();
@@ -124,7 +124,7 @@ task<error_code> queue_consumer::take() {
         if (spent(batch.back().name))
             renew_parent();
         co_await give_out(std::move(batch), ec);
-    } else if (ec == boost::asio::error::try_again || ec == boost::asio::error::operation_aborted) {
+    } else if (ec == boost::asio::error::try_again || nobody_waited(ec)) {
         index_.forget_listing();
     } else if (!outcome.failed) {
         co_return ec;
