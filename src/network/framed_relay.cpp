@@ -49,20 +49,13 @@ public:
         ending_ = ending();
         sasl_.failure = sasl_failure::none;
         sasl_.server = names.front();
-        stream_ = streams_.make(
-            names, [this] { ready_(); }, ending_.problem);
+        stream_ = streams_.make(names, [this] { ready_(); });
         conversation_.emplace(
             known_.last_zxid,
             static_cast<std::int32_t>(streams_.options().session_timeout.count()));
         known_.abilities.connecting(server.address().to_string() + ' ' +
                                     std::to_string(server.port()));
-        if (stream_)
-            return stream_->connect(server);
-        // The owner is not called within this call.
-        boost::asio::post(streams_.executor(), [this, alive = std::weak_ptr(alive_)] {
-            if (alive.lock())
-                ready_();
-        });
+        stream_->connect(server);
     }
 
     bool connecting() const noexcept override {
@@ -228,6 +221,10 @@ public:
     }
 
     const server_abilities& abilities() const noexcept override { return known_.abilities; }
+
+    bool unusable_settings() const noexcept override {
+        return stream_ && stream_->unusable_settings();
+    }
 
     sasl_failure authentication_failure() const noexcept override { return sasl_.failure; }
 
@@ -504,7 +501,6 @@ private:
     byte_counts bytes_;
     ending ending_;
     authentication sasl_;
-    std::shared_ptr<int> alive_ = std::make_shared<int>();
 };
 
 }  // namespace

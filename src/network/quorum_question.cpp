@@ -16,10 +16,8 @@ void quorum_question::ask(stream_factory& streams,
                           const server_names& names,
                           std::function<void(const endpoint&)> yes) {
     yes_ = std::move(yes);
-    stream_ = streams.make(
-        names, [this] { go_on(); }, unusable_);
-    if (stream_)
-        stream_->connect(server_);
+    stream_ = streams.make(names, [this] { go_on(); });
+    stream_->connect(server_);
 }
 
 server_mode quorum_question::mode() const noexcept {
@@ -33,8 +31,6 @@ bool quorum_question::is_yes() const noexcept {
 }
 
 std::string quorum_question::problem() const {
-    if (!stream_)
-        return unusable_;
     switch (mode()) {
         case server_mode::no_quorum: return "it has no quorum";
         case server_mode::unwilling:

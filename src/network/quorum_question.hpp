@@ -50,7 +50,6 @@ private:
     endpoint server_;
     demand demand_;
     std::shared_ptr<stream> stream_;
-    std::string unusable_;  ///< why there is no stream
     std::function<void(const endpoint&)> yes_;
     std::string response_;
     bool asked_ = false;

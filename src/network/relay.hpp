@@ -128,6 +128,9 @@ public:
     /// What to ask of the servers.
     virtual const server_abilities& abilities() const noexcept = 0;
 
+    /// Whether there is no connection because the TLS settings cannot be used.
+    virtual bool unusable_settings() const noexcept = 0;
+
     /// How SASL authentication has failed on this connection.
     virtual sasl_failure authentication_failure() const noexcept = 0;
 

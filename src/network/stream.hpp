@@ -14,11 +14,9 @@
 #include <utility>
 #include <vector>
 
-namespace boost::asio::ssl {
-class context;
-}
-
 namespace corozk::detail {
+
+class tls_contexts;
 
 /// The names that the host list has for a server. The first one stands for it; the certificate may be
 /// for any of them.
@@ -40,7 +38,7 @@ public:
     /// Requires `has_tls()`. The certificate of the server must be for one of the names.
     static std::shared_ptr<stream> tls(const boost::asio::any_io_executor& executor,
                                        callback ready,
-                                       std::shared_ptr<boost::asio::ssl::context> context,
+                                       std::shared_ptr<tls_contexts> contexts,
                                        server_names names);
 
     stream(const stream&) = delete;
@@ -73,6 +71,9 @@ public:
     bool shaking_hands() const noexcept { return shaking_hands_; }
     bool ended() const noexcept { return ended_; }
 
+    /// Whether it has ended because the TLS settings cannot be used.
+    bool unusable_settings() const noexcept { return unusable_settings_; }
+
     /// Whether `read` may return something, or the end was not read yet.
     bool input() const noexcept { return input_; }
 
@@ -99,6 +100,7 @@ protected:
 
     bool connected_ = false;
     bool shaking_hands_ = false;
+    bool unusable_settings_ = false;
     bool input_ = false;
     bool closed_ = false;
 
@@ -108,37 +110,25 @@ private:
     std::string problem_;
 };
 
-class tls_settings;
-
 /// Opens connections as the options of a client say: with or without TLS.
 class stream_factory {
 public:
     stream_factory(const boost::asio::any_io_executor& executor, const client_options& options);
     stream_factory(const stream_factory&) = delete;
     stream_factory& operator=(const stream_factory&) = delete;
-    ~stream_factory();
 
-    /// @return null with `problem` set if the TLS settings cannot be used
-    std::shared_ptr<stream> make(const server_names& names,
-                                 stream::callback ready,
-                                 std::string& problem);
-
-    /// Why the TLS settings cannot be used, or empty. Files are not read again for the connection.
-    std::string tls_problem();
+    std::shared_ptr<stream> make(const server_names& names, stream::callback ready);
 
     /// Why changed files of the TLS settings are not used, in words; once for each change.
-    std::string take_warning() { return std::exchange(warning_, {}); }
+    std::string take_warning();
 
     const boost::asio::any_io_executor& executor() const noexcept { return executor_; }
     const client_options& options() const noexcept { return options_; }
 
 private:
-    std::shared_ptr<boost::asio::ssl::context> tls_context(std::string& problem);
-
     boost::asio::any_io_executor executor_;
     const client_options& options_;
-    std::unique_ptr<tls_settings> tls_;
-    std::string warning_;
+    std::shared_ptr<tls_contexts> tls_;
 };
 
 /// How the end of a connection is put in words.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "network/stream.hpp"
+#include "network/tls_contexts.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/address.hpp>
@@ -17,6 +18,8 @@
 #include <memory>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <unistd.h>
 #include <utility>
@@ -136,11 +139,11 @@ class tls_stream final : public stream, public std::enable_shared_from_this<tls_
 public:
     tls_stream(const boost::asio::any_io_executor& executor,
                callback ready,
-               std::shared_ptr<ssl::context> context,
+               std::shared_ptr<tls_contexts> contexts,
                server_names names)
         : stream(std::move(ready)),
-          context_(std::move(context)),
-          stream_(executor, *context_),
+          contexts_(std::move(contexts)),
+          socket_(executor),
           names_(std::move(names)),
           farewell_(executor) {
         // Certificates, and the extension that names the server, have no final dot.
@@ -151,35 +154,27 @@ public:
     }
 
     void connect(const endpoint& server) override {
-        error_code failed;
-        open_socket(stream_.next_layer(), server, failed);
-        if (failed) {
-            end(failed.message());
-            return boost::asio::post(stream_.get_executor(),
-                                     [self = shared_from_this()] { self->notify(); });
-        }
-        stream_.next_layer().async_connect(server,
-                                           [self = shared_from_this()](const error_code& ec) {
-                                               if (!ec)
-                                                   return self->shake_hands();
-                                               self->end(ec.message());
-                                               self->notify();
-                                           });
+        contexts_->get(
+            [weak = weak_from_this(), server](const std::shared_ptr<ssl::context>& context,
+                                              const std::string& problem) {
+                if (auto self = weak.lock(); self && !self->closed_)
+                    self->connect(server, context, problem);
+            });
     }
 
     void wait_for_input() override {
         if (reading_ || input_ || !connected_)
             return;
         reading_ = true;
-        stream_.async_read_some(boost::asio::buffer(received_),
-                                [self = shared_from_this()](const error_code& ec, std::size_t n) {
-                                    self->reading_ = false;
-                                    self->input_ = true;
-                                    self->begin_ = 0;
-                                    self->end_ = n;
-                                    self->failed_ = ec;
-                                    self->notify();
-                                });
+        stream_->async_read_some(boost::asio::buffer(received_),
+                                 [self = shared_from_this()](const error_code& ec, std::size_t n) {
+                                     self->reading_ = false;
+                                     self->input_ = true;
+                                     self->begin_ = 0;
+                                     self->end_ = n;
+                                     self->failed_ = ec;
+                                     self->notify();
+                                 });
     }
 
     std::size_t read(std::span<unsigned char> into) override {
@@ -216,7 +211,7 @@ public:
         unsent_.clear();
         farewell_.cancel();
         error_code ignored;
-        stream_.next_layer().close(ignored);
+        socket_.close(ignored);
     }
 
     void close_when_sent() override {
@@ -232,32 +227,57 @@ public:
     }
 
     void leave_to_parent() noexcept override {
-        if (stream_.next_layer().is_open())
-            ::close(stream_.next_layer().native_handle());
+        if (socket_.is_open())
+            ::close(socket_.native_handle());
     }
 
 private:
     static constexpr std::size_t enough = 256UL * 1024;
     static constexpr std::chrono::milliseconds longest_farewell{100};
 
+    void connect(const endpoint& server,
+                 const std::shared_ptr<ssl::context>& context,
+                 const std::string& problem) {
+        unusable_settings_ = !context;
+        if (unusable_settings_)
+            return fail(problem);
+        context_ = context;
+        stream_.emplace(socket_, *context_);
+        error_code failed;
+        open_socket(socket_, server, failed);
+        if (failed)
+            return fail(failed.message());
+        socket_.async_connect(server, [self = shared_from_this()](const error_code& ec) {
+            if (!ec)
+                return self->shake_hands();
+            self->end(ec.message());
+            self->notify();
+        });
+    }
+
+    void fail(const std::string& problem) {
+        end(problem);
+        boost::asio::post(socket_.get_executor(), [self = shared_from_this()] { self->notify(); });
+    }
+
     void shake_hands() {
         if (closed_)
             return;
         shaking_hands_ = true;
         error_code ignored;
-        stream_.next_layer().set_option(tcp::no_delay(true), ignored);
+        socket_.set_option(tcp::no_delay(true), ignored);
         // The first name, as nothing else can be sent, and a server may choose its certificate by it.
         auto name = std::find_if(names_.begin(), names_.end(), is_host_name);
         if (name != names_.end())
-            SSL_set_tlsext_host_name(stream_.native_handle(), name->c_str());
+            SSL_set_tlsext_host_name(stream_->native_handle(), name->c_str());
         // A context of the user's may permit older versions.
-        if (SSL_get_min_proto_version(stream_.native_handle()) < TLS1_2_VERSION)
-            SSL_set_min_proto_version(stream_.native_handle(), TLS1_2_VERSION);
-        stream_.set_verify_mode(ssl::verify_peer, ignored);
-        stream_.set_verify_callback(
+        if (SSL_get_min_proto_version(stream_->native_handle()) < TLS1_2_VERSION)
+            SSL_set_min_proto_version(stream_->native_handle(), TLS1_2_VERSION);
+        stream_->set_verify_mode(ssl::verify_peer, ignored);
+        stream_->set_verify_callback(
             [this](bool accepted, ssl::verify_context& chain) { return verify(accepted, chain); },
             ignored);
-        stream_.async_handshake(
+        stream_->async_handshake(
             ssl::stream_base::client, [self = shared_from_this()](const error_code& ec) {
                 if (!ec)
                     self->refusal_ = self->peer_problem();
@@ -272,7 +292,7 @@ private:
         notify();
     }
 
-    bool certified() { return SSL_get_certificate(stream_.native_handle()) != nullptr; }
+    bool certified() { return SSL_get_certificate(stream_->native_handle()) != nullptr; }
 
     bool verify(bool accepted, ssl::verify_context& chain) {
         // That of the user's context was replaced by this one. It can only refuse more.
@@ -291,7 +311,7 @@ private:
     /// Once more: OpenSSL does not ask `verify` if the user's context has a function that verifies
     /// whole chains, or permits suites without certificates.
     std::string peer_problem() {
-        SSL* connection = stream_.native_handle();
+        SSL* connection = stream_->native_handle();
         const std::unique_ptr<X509, decltype(&X509_free)> shown(
             SSL_get1_peer_certificate(connection), &X509_free);
         if (!shown || SSL_get_verify_result(connection) != X509_V_OK)
@@ -314,7 +334,7 @@ private:
 
     void send() {
         sending_.swap(unsent_);
-        boost::asio::async_write(stream_,
+        boost::asio::async_write(*stream_,
                                  boost::asio::buffer(sending_),
                                  [self = shared_from_this()](const error_code& ec, std::size_t) {
                                      bool full = self->congested();
@@ -341,8 +361,10 @@ private:
         }
     }
 
+    std::shared_ptr<tls_contexts> contexts_;
     std::shared_ptr<ssl::context> context_;
-    ssl::stream<tcp::socket> stream_;
+    tcp::socket socket_;
+    std::optional<ssl::stream<tcp::socket&>> stream_;  ///< once there is a context
     server_names names_;
     std::string refusal_;  ///< of the server's certificate
     std::array<unsigned char, 16384> received_;
@@ -359,10 +381,10 @@ private:
 
 std::shared_ptr<stream> stream::tls(const boost::asio::any_io_executor& executor,
                                     callback ready,
-                                    std::shared_ptr<ssl::context> context,
+                                    std::shared_ptr<tls_contexts> contexts,
                                     server_names names) {
     return std::make_shared<tls_stream>(
-        executor, std::move(ready), std::move(context), std::move(names));
+        executor, std::move(ready), std::move(contexts), std::move(names));
 }
 
 }  // namespace corozk::detail

@@ -63,9 +63,7 @@ error_code session::unusable_options() {
         log(log_level::error, what + " was requested, but the library was built without it");
         return errc::not_supported;
     }
-    std::string problem = option_problem(options_);
-    if (problem.empty())
-        problem = link_.streams().tls_problem();
+    const std::string problem = option_problem(options_);
     if (problem.empty())
         return {};
     log(log_level::error, "bad option: " + problem);
@@ -159,7 +157,6 @@ void session::attempt(const connector::endpoint& server) {
             return connect_failed(error);
     }
     link_.connect(server, connector_.servers().names_of(server));
-    report_unused_files();
 }
 
 /// Of the TLS settings.
@@ -192,10 +189,16 @@ void session::explain_delay() {
 
 /// There is no connection: an attempt has failed, or it was lost.
 void session::connection_down() {
+    report_unused_files();
     std::string why = link_.problem();
     const bool by_tls = link_.wire().shaking_hands();
+    const bool unusable_settings = link_.wire().unusable_settings();
     const sasl_failure failure = link_.wire().authentication_failure();
     link_.close();
+    if (unusable_settings) {
+        log(log_level::error, "bad option: " + why);
+        return fail_for_good(errc::bad_option);
+    }
     // Once there was a session, what fails at this side may succeed later: a KDC may be away.
     if (failure == sasl_failure::denied ||
         (failure == sasl_failure::own && status().generation == 0)) {
@@ -233,6 +236,7 @@ void session::established() {
     // In this very turn: a recipe may have seen it expired.
     if (past_deadline())
         return session_lost(zk_errc::session_expired);
+    report_unused_files();
     const handle& client = *link_.client();
     bool read_only = link_.read_only();
     connector_.established(client.negotiated_timeout(), read_only, now());
@@ -363,7 +367,6 @@ void session::ask_servers() {
         inquiries_.quorum.push_back(std::make_unique<quorum_question>(server, demand));
         inquiries_.quorum.back()->ask(link_.streams(), connector_.servers().names_of(server), yes);
     }
-    report_unused_files();
 }
 
 /// What is known of a server stays known while it is asked again.

@@ -288,6 +288,65 @@ TEST_CASE("tls: a key may come out of a pipe, which can be read once") {
     ::close(ends[0]);
 }
 
+TEST_CASE("tls: the event loop runs while files are read") {
+    temporary_directory folder;
+    client_options options = usual_server().options(made().client());
+    options.tls->ca_file = (folder.path() / "ca.pem").string();
+    REQUIRE(::mkfifo(options.tls->ca_file.c_str(), 0600) == 0);
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        client zk(co_await boost::asio::this_coro::executor, options);
+        bool connected = false;
+        zk.connect([&](error_code ec) {
+            CHECK(!ec);
+            connected = true;
+        });
+        // There is a reader once the file is being read.
+        int pipe = -1;
+        co_await eventually_async([&] {
+            pipe = ::open(options.tls->ca_file.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+            return pipe >= 0;
+        });
+        const std::string authority = made().text("ca.pem");
+        CHECK(::write(pipe, authority.data(), authority.size()) ==
+              static_cast<ssize_t>(authority.size()));
+        ::close(pipe);
+        co_await eventually_async([&] { return connected; });
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("tls: connecting is cancelled and the client closed while files are read") {
+    temporary_directory folder;
+    client_options options = options_for("127.0.0.1:1");
+    options.tls = made().client();
+    options.tls->key_file = (folder.path() / "key").string();
+    REQUIRE(::mkfifo(options.tls->key_file.c_str(), 0600) == 0);
+    int pipe = -1;
+    {
+        boost::asio::io_context context;
+        run(context, [&]() -> awaitable<void> {
+            client zk(co_await boost::asio::this_coro::executor, options);
+            boost::asio::cancellation_signal stop;
+            bool done = false;
+            zk.connect(boost::asio::bind_cancellation_slot(stop.slot(), [&](error_code ec) {
+                CHECK(ec == boost::asio::error::operation_aborted);
+                done = true;
+            }));
+            co_await eventually_async([&] {
+                pipe = ::open(options.tls->key_file.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+                return pipe >= 0;
+            });
+            stop.emit(boost::asio::cancellation_type::terminal);
+            co_await eventually_async([&] { return done; });
+            co_await zk.close(as_tuple());
+        });
+        run_to_idle(context);
+    }
+    ::close(pipe);  // the end for the thread that reads it
+}
+
 TEST_CASE("tls: a server that does not ask for a certificate") {
     secure_server open("server", "none");
     auto body = [&](client& zk) -> awaitable<void> { co_await zk.exists("/"); };

@@ -833,7 +833,7 @@ TEST_CASE("priority_lock: of the attempts of a session the most urgent one is ne
         }
     }
     CHECK(views == 1);
-    for (std::size_t ahead : {0, 1})
+    for (std::size_t ahead = 0; ahead < 2; ++ahead)
         CHECK(std::count(watched.begin(), watched.end(), "get " + nodes[ahead]) >= 1);
 }
 

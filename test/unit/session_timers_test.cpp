@@ -62,7 +62,7 @@ TEST_CASE("session timers: nothing to wait for") {
 }
 
 TEST_CASE("session timers: many that are due at once are run in pieces") {
-    struct noted_timer : timer_node {
+    struct noted_timer final : timer_node {
         std::vector<noted_timer*>* expired_ = nullptr;
         void expired() noexcept override { expired_->push_back(this); }
     };

@@ -368,6 +368,7 @@ public:
     void begin_session() noexcept override { last_zxid_ = seen_before_ = 0; }
     std::int64_t last_zxid() const noexcept override { return seen_before_; }
     const server_abilities& abilities() const noexcept override { return abilities_; }
+    bool unusable_settings() const noexcept override { return false; }
     sasl_failure authentication_failure() const noexcept override { return sasl_failure::none; }
     bool received_too_much() const noexcept override { return false; }
     const std::string& problem() const noexcept override { return problem_; }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "network/detached_call.hpp"
+#include "network/tls_settings.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace corozk::detail {
+
+/// Gives each connection of a client its TLS context, which is made on a detached thread: a disk may be
+/// slow, and a hundred authorities take tens of milliseconds. A context of the user's needs no thread.
+class tls_contexts : public std::enable_shared_from_this<tls_contexts> {
+public:
+    using context_ptr = std::shared_ptr<boost::asio::ssl::context>;
+    using callback = std::function<void(const context_ptr&, const std::string& problem)>;
+
+    tls_contexts(const boost::asio::any_io_executor& executor, tls_options options);
+
+    /// Calls back with the context, or with null and why there is none; within this call, if no thread
+    /// is needed or there is none.
+    void get(callback then);
+
+    /// Why changed files are not used, in words; once for each change.
+    std::string take_warning() { return std::exchange(warning_, {}); }
+
+private:
+    /// What the thread uses.
+    struct look {
+        std::shared_ptr<tls_settings> settings;
+        context_ptr context;
+        std::string problem;
+
+        void take() noexcept;
+    };
+
+    void looked(look& l);
+
+    boost::asio::any_io_executor executor_;
+    tls_options options_;
+    std::shared_ptr<tls_settings> settings_;  ///< used by the call, if there is one
+    context_ptr context_;
+    std::string warning_;
+    std::vector<callback> waiting_;
+    std::optional<detached_call> call_;
+    unsigned process_;
+};
+
+}  // namespace corozk::detail
