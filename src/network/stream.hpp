@@ -119,6 +119,9 @@ public:
 
     std::shared_ptr<stream> make(const server_names& names, stream::callback ready);
 
+    /// No connection is wanted any more.
+    void stop() noexcept;
+
     /// Why changed files of the TLS settings are not used, in words; once for each change.
     std::string take_warning();
 

@@ -26,6 +26,13 @@ std::shared_ptr<stream> stream_factory::make([[maybe_unused]] const server_names
     return stream::tcp(executor_, std::move(ready));
 }
 
+void stream_factory::stop() noexcept {
+#if COROZK_HAS_TLS
+    if (tls_)
+        tls_->stop();
+#endif
+}
+
 std::string stream_factory::take_warning() {
 #if COROZK_HAS_TLS
     if (tls_)

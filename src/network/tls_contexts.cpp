@@ -9,26 +9,19 @@
 namespace corozk::detail {
 
 tls_contexts::tls_contexts(const boost::asio::any_io_executor& executor, tls_options options)
-    : executor_(executor),
-      options_(std::move(options)),
-      settings_(std::make_shared<tls_settings>(options_)),
-      process_(forks()) {}
+    : executor_(executor), options_(std::move(options)), settings_(options_), process_(forks()) {}
 
 void tls_contexts::look::take() noexcept {
     try {
-        context = settings->context(problem);
+        context = settings.context(problem);
     } catch (const std::exception& e) {
         problem = e.what();
     }
 }
 
 void tls_contexts::get(callback then) {
-    if (std::exchange(process_, forks()) != forks() && call_) {
-        // The thread is the parent's, which may have been changing the settings.
-        call_.reset();
-        waiting_.clear();
-        settings_ = std::make_shared<tls_settings>(options_);
-    }
+    if (std::exchange(process_, forks()) != forks())
+        stop();  // the thread is the parent's
     const bool files = !options_.ca_file.empty() || !options_.certificate_file.empty() ||
                        !options_.key_file.empty();
     if (context_ && !files)
@@ -36,8 +29,7 @@ void tls_contexts::get(callback then) {
     waiting_.push_back(std::move(then));
     if (call_)
         return;
-    auto l = std::make_shared<look>();
-    l->settings = settings_;
+    auto l = std::make_shared<look>(look{settings_, {}, {}});
     if (options_.context) {
         l->take();
         return looked(*l);
@@ -51,9 +43,15 @@ void tls_contexts::get(callback then) {
     }
 }
 
+void tls_contexts::stop() noexcept {
+    call_.reset();
+    waiting_.clear();
+}
+
 void tls_contexts::looked(look& l) {
     auto self = shared_from_this();
     call_.reset();
+    settings_ = std::move(l.settings);
     context_ = l.context;
     if (context_ && !l.problem.empty())
         warning_ = std::move(l.problem);

@@ -28,13 +28,16 @@ public:
     /// is needed or there is none.
     void get(callback then);
 
+    /// No connection is wanted any more: calls nobody back, and leaves the thread to itself.
+    void stop() noexcept;
+
     /// Why changed files are not used, in words; once for each change.
     std::string take_warning() { return std::exchange(warning_, {}); }
 
 private:
-    /// What the thread uses.
+    /// What the thread uses. It may outlive this object.
     struct look {
-        std::shared_ptr<tls_settings> settings;
+        tls_settings settings;
         context_ptr context;
         std::string problem;
 
@@ -45,7 +48,7 @@ private:
 
     boost::asio::any_io_executor executor_;
     tls_options options_;
-    std::shared_ptr<tls_settings> settings_;  ///< used by the call, if there is one
+    tls_settings settings_;
     context_ptr context_;
     std::string warning_;
     std::vector<callback> waiting_;

@@ -140,6 +140,7 @@ void session::look_up(std::size_t host) {
 
 void session::stop_connecting() noexcept {
     connector_.stop();
+    link_.streams().stop();
     // They may own the session: destroy them last.
     auto last = std::exchange(inquiries_.names, {});
 }
