@@ -16,9 +16,6 @@ namespace corozk::detail {
 
 namespace {
 
-// For the writer of a pipe.
-constexpr std::chrono::milliseconds longest_wait{1000};
-
 constexpr std::size_t largest_file = 16UL * 1024 * 1024;
 
 bool is_regular(int file) {
@@ -38,10 +35,10 @@ bool wait_for_input(int file, std::chrono::steady_clock::time_point deadline) {
 }
 
 /// @return an `errno` value, or 0
-int read_all(int file, std::string& content) {
+int read_all(int file, std::chrono::milliseconds patience, std::string& content) {
     std::array<char, 4096> piece;
     int error = 0;
-    const auto deadline = std::chrono::steady_clock::now() + longest_wait;
+    const auto deadline = std::chrono::steady_clock::now() + patience;
     for (bool more = true; more;) {
         if (!wait_for_input(file, deadline)) {
             error = ETIMEDOUT;
@@ -73,11 +70,13 @@ std::string in_words(int error) {
 
 }  // namespace
 
-std::string read_file(const std::string& path, std::string& problem) {
+std::string read_file(const std::string& path,
+                      std::string& problem,
+                      std::chrono::milliseconds patience) {
     std::string content;
     // Not blocked by a named pipe without a writer.
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    const int error = file < 0 ? errno : read_all(file, content);
+    const int error = file < 0 ? errno : read_all(file, patience, content);
     if (file >= 0)
         ::close(file);
     if (error != 0) {

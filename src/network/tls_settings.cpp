@@ -7,6 +7,7 @@
 #include <boost/asio/buffer.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <openssl/err.h>
@@ -25,6 +26,9 @@ namespace {
 
 namespace ssl = boost::asio::ssl;
 
+// For a program that writes a key into a pipe: nothing else waits.
+constexpr std::chrono::seconds pipe_patience{10};
+
 bool is_pipe(const std::string& file) {
     struct ::stat found {};
     return ::stat(file.c_str(), &found) == 0 && S_ISFIFO(found.st_mode);
@@ -38,7 +42,7 @@ std::string content_of(const std::string& file,
         return read_file(file, problem);
     std::string& known = piped[file];
     if (known.empty())
-        known = read_file(file, problem);
+        known = read_file(file, problem, pipe_patience);
     return known;
 }
 

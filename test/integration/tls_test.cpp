@@ -342,10 +342,10 @@ TEST_CASE("tls: a client that is closed while files are read leaves nothing to w
         co_await eventually_async([&] { return done; });
     });
     run_to_idle(context);
-    // The thread still reads, for a second in all.
+    // The thread still reads, for ten seconds in all.
     const int again = open();
     const bool reads = again >= 0;
-    CHECK((reads || std::chrono::steady_clock::now() - begin >= 1s));
+    CHECK((reads || std::chrono::steady_clock::now() - begin >= 10s));
     ::close(again);
     ::close(pipe);
 }
