@@ -9,7 +9,7 @@
 namespace corozk::detail {
 
 tls_contexts::tls_contexts(const boost::asio::any_io_executor& executor, tls_options options)
-    : executor_(executor), options_(std::move(options)), settings_(options_), process_(forks()) {}
+    : executor_(executor), settings_(std::move(options)), process_(forks()) {}
 
 void tls_contexts::look::take() noexcept {
     try {
@@ -22,15 +22,11 @@ void tls_contexts::look::take() noexcept {
 void tls_contexts::get(callback then) {
     if (std::exchange(process_, forks()) != forks())
         stop();  // the thread is the parent's
-    const bool files = !options_.ca_file.empty() || !options_.certificate_file.empty() ||
-                       !options_.key_file.empty();
-    if (context_ && !files)
-        return then(context_, {});
     waiting_.push_back(std::move(then));
     if (call_)
         return;
     auto l = std::make_shared<look>(look{settings_, {}, {}});
-    if (options_.context) {
+    if (!settings_.may_take_long()) {
         l->take();
         return looked(*l);
     }
@@ -52,11 +48,10 @@ void tls_contexts::looked(look& l) {
     auto self = shared_from_this();
     call_.reset();
     settings_ = std::move(l.settings);
-    context_ = l.context;
-    if (context_ && !l.problem.empty())
-        warning_ = std::move(l.problem);
+    if (l.context && !l.problem.empty())
+        warning_ = l.problem;
     for (const callback& then : std::exchange(waiting_, {}))
-        then(context_, l.problem);
+        then(l.context, l.problem);
 }
 
 }  // namespace corozk::detail

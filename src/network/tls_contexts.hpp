@@ -25,7 +25,7 @@ public:
     tls_contexts(const boost::asio::any_io_executor& executor, tls_options options);
 
     /// Calls back with the context, or with null and why there is none; within this call, if no thread
-    /// is needed or there is none.
+    /// is needed or can be had.
     void get(callback then);
 
     /// No connection is wanted any more: calls nobody back, and leaves the thread to itself.
@@ -47,9 +47,7 @@ private:
     void looked(look& l);
 
     boost::asio::any_io_executor executor_;
-    tls_options options_;
     tls_settings settings_;
-    context_ptr context_;
     std::string warning_;
     std::vector<callback> waiting_;
     std::optional<detached_call> call_;

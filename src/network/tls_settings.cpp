@@ -157,7 +157,7 @@ bool has_hashed_authorities(const char* folder) {
 }
 
 /// Trusts what the machine trusts. By default OpenSSL reads a file with all authorities at once, which
-/// holds the event loop for tens of milliseconds; from the folder it reads the one that it needs.
+/// takes tens of milliseconds for each client; from the folder it reads the one that it needs.
 void trust_system(ssl::context& context, error_code& ec) {
     const char* const folder = X509_get_default_cert_dir();
     const bool chosen = ::secure_getenv(X509_get_default_cert_dir_env()) ||
@@ -229,6 +229,12 @@ tls_settings::file_states tls_settings::look_at_files() const {
                          static_cast<std::int64_t>(found.st_ino)};
     }
     return result;
+}
+
+bool tls_settings::may_take_long() const noexcept {
+    const bool files = !options_.ca_file.empty() || !options_.certificate_file.empty() ||
+                       !options_.key_file.empty();
+    return !options_.context && (files || !context_);
 }
 
 std::shared_ptr<ssl::context> tls_settings::context(std::string& problem) {

@@ -23,6 +23,9 @@ public:
     /// cannot be used, with `problem` set once for each change
     std::shared_ptr<boost::asio::ssl::context> context(std::string& problem);
 
+    /// Whether `context` may take long: it looks at files, or makes a context.
+    bool may_take_long() const noexcept;
+
 private:
     /// By file: what distinguishes its content from another one.
     using file_states = std::map<std::string, std::array<std::int64_t, 6>>;
