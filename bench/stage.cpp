@@ -180,17 +180,21 @@ void stage::warm_up() {
 std::string stage::server_version() {
     if (!hosts_.starts_with("127.0.0.1:") && !hosts_.starts_with("localhost:"))
         return "unknown";
-    try {
-        std::string text = testing::four_letter(ports_of(hosts_).front(), "srvr");
-        constexpr std::string_view key = "ookeeper version: ";
-        auto at = text.find(key);
-        if (at == text.npos)
-            return "unknown";
-        text = text.substr(at + key.size());
-        return text.substr(0, text.find_first_of("-, \n"));
-    } catch (const std::exception&) {
-        return "unknown";
+    // Of an ensemble, one may be down.
+    for (std::uint16_t port : ports_of(hosts_)) {
+        try {
+            std::string text = testing::four_letter(port, "srvr");
+            constexpr std::string_view key = "ookeeper version: ";
+            auto at = text.find(key);
+            if (at == text.npos)
+                continue;
+            text = text.substr(at + key.size());
+            return text.substr(0, text.find_first_of("-, \n"));
+        } catch (const std::exception&) {
+            continue;
+        }
     }
+    return "unknown";
 }
 
 std::string stage::fresh_path(std::string_view name) {

@@ -26,6 +26,7 @@ boost::asio::awaitable<std::optional<stage::server_use>> server_counts::take() {
             sum.received -= asked_;
             sum.bytes -= 4 * asked_;
             server_look l;
+            l.asked = std::chrono::steady_clock::now();
             parse_mntr(co_await ask_server(server, "mntr", count_limit), l);
             auto number = [&l](std::string_view name) {
                 return static_cast<std::int64_t>(l.counter(name));

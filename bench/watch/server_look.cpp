@@ -65,7 +65,11 @@ bool has_restarted(const server_look& before, const server_look& after) {
     auto fell = [&](std::string_view name) {
         return after.counters.contains(name) && after.counter(name) < before.counter(name);
     };
-    return fell("zk_uptime") || fell("zk_packets_received");
+    // A restarted server may have counted more in the meantime than it had before.
+    const std::chrono::duration<double, std::milli> between = after.asked - before.asked;
+    const bool younger =
+        after.counters.contains("zk_uptime") && after.counter("zk_uptime") < between.count();
+    return younger || fell("zk_uptime") || fell("zk_packets_received");
 }
 
 bool is_summary(std::string_view wchs) {

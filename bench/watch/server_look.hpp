@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -28,6 +29,7 @@ struct server_look {
     bool knows_sessions = false;                                            ///< cons was answered
     std::string summary;                                                    ///< wchs
     std::size_t questions = 0;  ///< how many words it had been asked before `mntr`, and this one
+    std::chrono::steady_clock::time_point asked;  ///< when `mntr` was sent
 
     double counter(std::string_view name) const;
 };

@@ -64,6 +64,7 @@ public:
         }
         parse_cons(co_await ask("cons"), l);
         l.questions = asked_;
+        l.asked = std::chrono::steady_clock::now();
         parse_mntr(co_await ask("mntr"), l);
         if (refused_.size() == all_words.size())
             throw server_silent(refusals());

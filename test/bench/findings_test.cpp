@@ -285,6 +285,13 @@ TEST_CASE("findings: a server that has begun anew is not compared with what it w
     parse_mntr("zk_uptime\t60000\n", before);
     parse_mntr("zk_uptime\t2000\nzk_packets_received\t5000\n", after);
     CHECK(has_restarted(before, after));
+    // Not for long before that, and ahead of what it was.
+    parse_mntr("zk_uptime\t3000\nzk_packets_received\t1000\n", before);
+    parse_mntr("zk_uptime\t4500\nzk_packets_received\t5000\n", after);
+    after.asked = before.asked + std::chrono::milliseconds(1500);
+    CHECK_FALSE(has_restarted(before, after));
+    after.asked = before.asked + std::chrono::seconds(5);
+    CHECK(has_restarted(before, after));
 }
 
 TEST_CASE("findings: host lists") {
