@@ -15,8 +15,9 @@
 
 namespace corozk::detail {
 
-/// Gives each connection of a client its TLS context, which is made on a detached thread: a disk may be
-/// slow, and a hundred authorities take tens of milliseconds. A context of the user's needs no thread.
+/// Gives each connection of a client its TLS context. The files are read on a detached thread, as a
+/// disk may be slow, and the context is made on the executor, in steps. Without files no thread is
+/// needed.
 class tls_contexts : public std::enable_shared_from_this<tls_contexts> {
 public:
     using context_ptr = std::shared_ptr<boost::asio::ssl::context>;
@@ -24,8 +25,8 @@ public:
 
     tls_contexts(const boost::asio::any_io_executor& executor, tls_options options);
 
-    /// Calls back with the context, or with null and why there is none; within this call, if no thread
-    /// is needed or can be had.
+    /// Calls back with the context, or with null and why there is none; within this call, if it is
+    /// there already.
     void get(callback then);
 
     /// No connection is wanted any more: calls nobody back, and leaves the thread to itself.
@@ -35,22 +36,19 @@ public:
     std::string take_warning() { return std::exchange(warning_, {}); }
 
 private:
-    /// What the thread uses. It may outlive this object.
-    struct look {
-        tls_settings settings;
-        context_ptr context;
-        std::string problem;
+    struct look;
 
-        void take() noexcept;
-    };
-
-    void looked(look& l);
+    void read();
+    void looked(const tls_files& files);
+    void make_some();
 
     boost::asio::any_io_executor executor_;
     tls_settings settings_;
     std::string warning_;
     std::vector<callback> waiting_;
     std::optional<detached_call> call_;
+    std::shared_ptr<look> look_;  ///< of the thread, wanted or not
+    bool making_ = false;
     unsigned process_;
 };
 

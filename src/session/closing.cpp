@@ -57,13 +57,13 @@ void session::begin_closing(bool leaving) {
     const bool had_session = identity_.at_server(status().state == session_state::connecting);
     const time_point deadline = time_limit(options_.close_timeout).from(now());
     closing_.begin(link_.connected(), had_session, deadline, leaving);
+    wake();  // first: what is stopped may be the only work of the context
     stop_connecting();
     for (auto& [call, until] : std::exchange(calls_.connecting, {}))
         call->fail(errc::closed);
     set_state(session_state::closed, errc::closed);
     watches_.drop_all(errc::closed);
     traffic_.refuse_queued(errc::closed, [this](const operation& op) { return still_sends(op); });
-    wake();
     if (!closing_.active())
         finish_closing();
 }
@@ -115,6 +115,7 @@ void session::complete_close_calls() {
 }
 
 void session::fail_for_good(error_code reason) {
+    wake();  // first, as in begin_closing
     stop_connecting();
     retire_client();
     link_.close();
@@ -122,7 +123,6 @@ void session::fail_for_good(error_code reason) {
     set_state(session_state::closed, reason);
     watches_.drop_all(reason);
     traffic_.refuse_queued(errc::closed);
-    wake();
     for (auto& [call, until] : calls)
         call->fail(reason);
 }

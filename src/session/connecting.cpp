@@ -99,13 +99,13 @@ void session::connect(user_call<> call) {
     });
     calls_.connecting.push_back({std::move(shared), deadline});
     connector_.expect(calls_.connecting.front().deadline);
+    wake();  // first, as in begin_closing: it may fail within this call
     if (ended) {
         closing_ = closing_steps();
         set_state(session_state::connecting);
         connector_.start(now());
         advance();
     }
-    wake();
 }
 
 /// Carries out the connector's decisions.

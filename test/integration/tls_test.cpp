@@ -137,6 +137,14 @@ private:
     std::optional<std::string> old_;
 };
 
+/// What the next connection would use.
+std::shared_ptr<boost::asio::ssl::context> next_context(corozk::detail::tls_settings& settings) {
+    settings.use(settings.reader().read());
+    while (!settings.step()) {
+    }
+    return settings.context();
+}
+
 }  // namespace
 
 TEST_CASE("tls: operations, watches and recipes, over a restart of the server") {
@@ -288,6 +296,31 @@ TEST_CASE("tls: a key may come out of a pipe, which can be read once") {
     ::close(ends[0]);
 }
 
+TEST_CASE("tls: many authorities are added in steps") {
+    tls_options tls = made().trusting("ca.pem");
+    std::string all;
+    for (int i = 0; i < 30; ++i)
+        all += "a comment\n" + made().text("client.key") + made().text("other.pem");
+    tls.ca_pem = all + made().text("ca.pem");
+    tls.ca_file.clear();
+    corozk::detail::tls_settings settings(tls);
+    settings.use(settings.reader().read());
+    int steps = 1;
+    while (!settings.step())
+        ++steps;
+    REQUIRE(settings.context());
+    CHECK(steps == 5);  // eight each, and the rest
+    secure_server open("server", "none");
+    auto body = [](client& zk) -> awaitable<void> { co_await zk.exists("/"); };
+    with_client(open.options(tls), body, 60s);
+    tls.ca_pem = all;
+    sees(open.options(tls), "unknown authority");
+    tls.ca_pem = all + "-----BEGIN CERTIFICATE-----\nAAAA\n";
+    corozk::detail::tls_settings damaged(tls);
+    CHECK_FALSE(next_context(damaged));
+    CHECK(damaged.problem().starts_with("tls: the trusted authorities (ca_file, ca_pem): "));
+}
+
 TEST_CASE("tls: the event loop runs while files are read") {
     temporary_directory folder;
     client_options options = usual_server().options(made().client());
@@ -348,6 +381,52 @@ TEST_CASE("tls: a client that is closed while files are read leaves nothing to w
     CHECK((reads || std::chrono::steady_clock::now() - begin >= 10s));
     ::close(again);
     ::close(pipe);
+}
+
+TEST_CASE("tls: what has come out of a pipe for a connection that nobody wants any more is kept") {
+    temporary_directory folder;
+    client_options options = usual_server().options(made().client());
+    options.tls->key_file = (folder.path() / "key").string();
+    REQUIRE(::mkfifo(options.tls->key_file.c_str(), 0600) == 0);
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        client zk(co_await boost::asio::this_coro::executor, options);
+        pending_result<> first;
+        zk.connect(first.handler());
+        int pipe = -1;
+        co_await eventually_async([&] {
+            pipe = ::open(options.tls->key_file.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+            return pipe >= 0;
+        });
+        first.cancel();
+        error_code stopped = co_await finished(first);
+        CHECK(stopped == boost::asio::error::operation_aborted);
+        const std::string key = made().text("client.key");
+        CHECK(::write(pipe, key.data(), key.size()) == static_cast<ssize_t>(key.size()));
+        ::close(pipe);
+        co_await zk.connect();
+        co_await zk.exists("/");
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("tls: a connect that fails before it returns calls its handler nevertheless") {
+    client_options options = options_for("127.0.0.1:1");
+    options.tls = made().client();
+    options.connect_timeout = 1ms;
+    options.logger = logger(log_level::debug, [](log_level, std::string_view) {
+        const auto late = std::chrono::steady_clock::now() + 2ms;
+        while (std::chrono::steady_clock::now() < late) {
+        }
+    });
+    boost::asio::io_context context;
+    client zk(context.get_executor(), options);
+    pending_result<> result;
+    zk.connect(boost::asio::bind_executor(context.get_executor(), result.handler()));
+    context.run();
+    CHECK(result.calls() == 1);
+    CHECK(result.error());
 }
 
 TEST_CASE("tls: a server that does not ask for a certificate") {
@@ -584,14 +663,13 @@ TEST_CASE("tls: a file is read again that was replaced by one of the same age") 
     tls_options tls;
     tls.ca_file = file.string();
     corozk::detail::tls_settings settings(tls);
-    std::string problem;
-    auto first = settings.context(problem);
+    auto first = next_context(settings);
     CHECK(first);
-    CHECK(settings.context(problem) == first);
+    CHECK(next_context(settings) == first);
     fs::copy_file(made().file("other.pem"), file, fs::copy_options::overwrite_existing);
     fs::last_write_time(file, age);
-    CHECK(settings.context(problem) != first);
-    CHECK(problem.empty());
+    CHECK(next_context(settings) != first);
+    CHECK(settings.problem().empty());
 }
 
 TEST_CASE("tls: a certificate is renewed for a key that has come out of a pipe") {
@@ -605,16 +683,15 @@ TEST_CASE("tls: a certificate is renewed for a key that has come out of a pipe")
     std::thread writer(
         [&] { std::ofstream(tls.key_file) << made().text("client.key") << std::flush; });
     corozk::detail::tls_settings settings(tls);
-    std::string problem;
-    auto first = settings.context(problem);
+    auto first = next_context(settings);
     writer.join();
     CHECK(first);
-    CHECK(problem.empty());
+    CHECK(settings.problem().empty());
     std::ofstream(tls.certificate_file, std::ios::app) << "\n";
-    auto renewed = settings.context(problem);
-    CHECK(problem.empty());
+    auto renewed = next_context(settings);
+    CHECK(settings.problem().empty());
     CHECK(renewed != first);
-    CHECK(settings.context(problem) == renewed);
+    CHECK(next_context(settings) == renewed);
 }
 
 TEST_CASE("tls: what an outage is due to is in the log once, as a warning") {
@@ -765,9 +842,8 @@ TEST_CASE("tls: of the system's authorities only the one that is needed is read"
     const environment_setting no_file("SSL_CERT_FILE"), no_folder("SSL_CERT_DIR");
     tls_options tls;
     tls.system_authorities = true;
-    std::string problem;
     corozk::detail::tls_settings settings(tls);
-    auto context = settings.context(problem);
+    auto context = next_context(settings);
     REQUIRE(context);
     X509_STORE* store = SSL_CTX_get_cert_store(context->native_handle());
     CHECK(sk_X509_OBJECT_num(X509_STORE_get0_objects(store)) == 0);

@@ -28,9 +28,10 @@
 //   task=find       print the instances of the service "web" at PATH whenever they change, and which
 //                   of them a provider chooses, until RECORD/leave is there
 //
-// The names and values: kind (mutex, shared, semaphore, semaphore_mutex, election, selector, queue,
-// long, integer, shared_count, shared_value, ephemeral, persistent, dynamic, static), contenders,
-// handovers, together, limit, count, identity, node, role, session (milliseconds), set.
+// The names and values: kind (mutex, multi, shared, semaphore, semaphore_mutex, election, selector,
+// queue, long, integer, shared_count, shared_value, ephemeral, persistent, dynamic, static, object),
+// contenders, handovers, together, limit, count, identity, node, role, session (milliseconds), set.
+// A "multi" is acquired at PATH/a and PATH/b; instances of the kind "object" have a payload of a class.
 //
 // What happens inside is written down at RECORD through a session of its own, see record.hpp.
 
@@ -56,6 +57,7 @@ import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderSelector;
 import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 import org.apache.curator.framework.recipes.leader.Participant;
+import org.apache.curator.framework.recipes.locks.InterProcessMultiLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
@@ -279,6 +281,17 @@ public final class CuratorContender {
             case "semaphore_mutex":
                 return (role, body) -> {
                     InterProcessSemaphoreMutex lock = new InterProcessSemaphoreMutex(client, path);
+                    lock.acquire();
+                    try {
+                        body.run();
+                    } finally {
+                        lock.release();
+                    }
+                };
+            case "multi":
+                return (role, body) -> {
+                    InterProcessMultiLock lock =
+                            new InterProcessMultiLock(client, List.of(path + "/a", path + "/b"));
                     lock.acquire();
                     try {
                         body.run();
@@ -628,10 +641,28 @@ public final class CuratorContender {
         if (!result.succeeded()) throw new IllegalStateException("the counter was not changed");
     }
 
-    static ServiceDiscovery<String> discovery(CuratorFramework client, Options options)
-            throws Exception {
-        ServiceDiscovery<String> discovery =
-                ServiceDiscoveryBuilder.builder(String.class)
+    /** A payload that is an object. */
+    public static final class Build {
+        public String version;
+        public int shard;
+
+        public Build() {}
+
+        Build(String version, int shard) {
+            this.version = version;
+            this.shard = shard;
+        }
+
+        @Override
+        public String toString() {
+            return version + "/" + shard;
+        }
+    }
+
+    static <Payload> ServiceDiscovery<Payload> discovery(
+            CuratorFramework client, Options options, Class<Payload> type) throws Exception {
+        ServiceDiscovery<Payload> discovery =
+                ServiceDiscoveryBuilder.builder(type)
                         .client(client)
                         .basePath(options.get("path"))
                         .build();
@@ -639,18 +670,19 @@ public final class CuratorContender {
         return discovery;
     }
 
-    static void register(Options options) throws Exception {
+    static <Payload> void register(Options options, Class<Payload> type, Payload payload)
+            throws Exception {
         Record record = new Record(options);
         CuratorFramework client = connect(options);
-        ServiceDiscovery<String> discovery = discovery(client, options);
-        ServiceInstance<String> instance =
-                ServiceInstance.<String>builder()
+        ServiceDiscovery<Payload> discovery = discovery(client, options, type);
+        ServiceInstance<Payload> instance =
+                ServiceInstance.<Payload>builder()
                         .name("web")
                         .id(options.get("identity"))
                         .address("127.0.0.1")
                         .port(8080)
                         .sslPort(8443)
-                        .payload("\u00e4 \"text\"")
+                        .payload(payload)
                         .serviceType(
                                 options.get("kind").equals("static")
                                         ? ServiceType.STATIC
@@ -666,9 +698,9 @@ public final class CuratorContender {
     }
 
     /** Instances as one line. */
-    static String print(List<ServiceInstance<String>> instances) {
+    static <Payload> String print(List<ServiceInstance<Payload>> instances) {
         List<String> texts = new ArrayList<>();
-        for (ServiceInstance<String> instance : instances) {
+        for (ServiceInstance<Payload> instance : instances) {
             texts.add(
                     instance.getId()
                             + " "
@@ -686,14 +718,14 @@ public final class CuratorContender {
         return String.join("; ", texts);
     }
 
-    static void find(Options options) throws Exception {
+    static <Payload> void find(Options options, Class<Payload> type) throws Exception {
         Record record = new Record(options);
         CuratorFramework client = connect(options);
-        ServiceDiscovery<String> discovery = discovery(client, options);
-        ServiceProvider<String> provider =
+        ServiceDiscovery<Payload> discovery = discovery(client, options, type);
+        ServiceProvider<Payload> provider =
                 discovery.serviceProviderBuilder().serviceName("web").build();
         provider.start();
-        ServiceCache<String> cache = discovery.serviceCacheBuilder().name("web").build();
+        ServiceCache<Payload> cache = discovery.serviceCacheBuilder().name("web").build();
         cache.addListener(
                 new ServiceCacheListener() {
                     @Override
@@ -709,7 +741,7 @@ public final class CuratorContender {
         record.waitForLeave();
         say("queried " + print(new ArrayList<>(discovery.queryForInstances("web"))));
         say("services " + String.join(" ", discovery.queryForNames()));
-        ServiceInstance<String> chosen = provider.getInstance();
+        ServiceInstance<Payload> chosen = provider.getInstance();
         say("chosen " + (chosen == null ? "nobody" : chosen.getId()));
         cache.close();
         provider.close();
@@ -735,8 +767,16 @@ public final class CuratorContender {
             case "put": put(options); break;
             case "take": take(options); break;
             case "add": add(options); break;
-            case "register": register(options); break;
-            case "find": find(options); break;
+            case "register":
+                if (options.get("kind").equals("object"))
+                    register(options, Build.class, new Build("7", 3));
+                else
+                    register(options, String.class, "\u00e4 \"text\"");
+                break;
+            case "find":
+                if (options.get("kind").equals("object")) find(options, Build.class);
+                else find(options, String.class);
+                break;
             default: throw new IllegalArgumentException("no such task: " + options.get("task"));
         }
     }

@@ -5,6 +5,8 @@
 #include <corozk/recipe/service_discovery.hpp>
 #include <corozk/recipe/service_provider.hpp>
 
+#include <boost/json.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
@@ -148,6 +150,41 @@ TEST_CASE("we find the instances that another library registers, and their end")
         service_discovery ours(zk, at.path);
         auto all = co_await ours.resolve("web");
         CHECK(all.empty());
+    });
+}
+
+TEST_CASE(
+    "a payload that is an object of a Java class is read, and written so that Java reads it") {
+    meeting at;
+    meet(at, [&](client& zk) -> awaitable<void> {
+        party theirs(party_kind::curator,
+                     at.arguments({"task=register", "kind=object", "identity=c"}));
+        party reader(party_kind::curator, at.arguments({"task=find", "kind=object"}));
+        service_cache cache(zk, at.path, "web");
+        service_state state = co_await cache.next();
+        while (state.instances.size() != 1)
+            state = co_await cache.next(state);
+        auto payload = boost::json::parse(state.instances[0].payload);
+        CHECK(payload == boost::json::value{
+                             {"@class", "CuratorContender$Build"}, {"version", "7"}, {"shard", 3}});
+        CHECK_FALSE(state.instances[0].text());
+
+        payload.at("version") = "8";
+        service_instance d("web", "127.0.0.1", 8080);
+        d.id = "d";
+        d.uri_spec = "{address}";
+        d.payload = boost::json::serialize(payload);
+        service_discovery ours(zk, at.path);
+        co_await ours.register_instance(d);
+        const std::string its_c = std::string("c ") + uri + " 8080 DYNAMIC true 7/3";
+        auto found = [&] {
+            return last_found(reader, its_c + "; d 127.0.0.1 8080 DYNAMIC true 8/3");
+        };
+        co_await reader.until(found, "it finds both");
+        at.tell_to_leave();
+        co_await theirs.end();
+        co_await reader.end();
+        co_await ours.unregister(d);
     });
 }
 

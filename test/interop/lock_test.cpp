@@ -3,6 +3,7 @@
 #include "contest.hpp"
 #include <corozk/recipe/contention_inspector.hpp>
 #include <corozk/recipe/lock.hpp>
+#include <corozk/recipe/multi_lock.hpp>
 
 namespace corozk::testing::lock_test {
 
@@ -174,6 +175,59 @@ TEST_CASE("Curator's mutex is released when we ask for it, and ours when Curator
         co_await held.release();
     });
     CHECK(at.hand.children(at.path).empty());
+}
+
+TEST_CASE("our multi_lock and Curator's exclude each other until their sessions end") {
+    meeting at;
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> boost::asio::awaitable<void> {
+            mortal_client mortal;
+            co_await mortal.connect();
+            lock a(mortal.zk, at.path + "/a", options_with(party_kind::curator));
+            lock b(mortal.zk, at.path + "/b", options_with(party_kind::curator));
+            multi_lock ours(mortal.zk);
+            ours.add(b).add(a);
+            auto everybody_is_there = [&](std::size_t at_a, std::size_t at_b) {
+                return at.hand.children(at.path + "/a").size() == at_a &&
+                       at.hand.children(at.path + "/b").size() == at_b;
+            };
+            auto they_are_inside = [&] { return at.inside("curator") == 1; };
+
+            // We wait for them until they die.
+            party first(party_kind::curator,
+                        at.arguments({"task=hold", "kind=multi", short_session}));
+            co_await first.until(they_are_inside, "holding both");
+            pending_result<multi_ownership> acquiring;
+            ours.acquire(acquiring.handler());
+            auto we_wait = [&] { return everybody_is_there(2, 1); };
+            co_await first.until(we_wait, "our contender's node");
+            CHECK_FALSE(acquiring.done());
+            first.kill();
+            error_code acquired = co_await finished(acquiring);
+            REQUIRE_FALSE(acquired);
+            CHECK(everybody_is_there(1, 1));
+
+            // They wait for us until our session ends.
+            party second(party_kind::curator, at.arguments({"task=hold", "kind=multi"}));
+            auto they_wait = [&] { return everybody_is_there(2, 1); };
+            co_await second.until(they_wait, "their contender's node");
+            mortal.expire();
+            auto [ec, reason, where] = co_await acquiring.value().wait_lost(as_tuple());
+            CHECK_FALSE(ec);
+            CHECK(reason);
+            CHECK(where.starts_with(at.path));
+            co_await second.until([&] { return everybody_is_there(1, 1); }, "holding both");
+            at.tell_to_leave();
+            co_await second.end();
+            multi_ownership again = co_await ours.acquire();
+            co_await again.release();
+            CHECK(everybody_is_there(0, 0));
+            co_await mortal.zk.close();
+        },
+        party_limit + std::chrono::seconds(20));
+    run_to_idle(context);
 }
 
 }  // namespace corozk::testing::lock_test
