@@ -61,7 +61,9 @@ public:
      * session, even if the response was lost; false if it was already set.
      *
      * @errors `errc::bad_option`: another mode. `errc::bad_path`, `zk_errc::no_auth`,
-     * `zk_errc::not_read_only`, `errc::closed`. Retries across outages and session loss.
+     * `zk_errc::not_read_only`, `errc::closed`. Retries across outages and session loss. A persistent
+     * barrier that this call has set and another client has removed, while the response was lost, is
+     * set again.
      */
     template <class Token = default_token>
     auto set(Token&& token = Token{}) {

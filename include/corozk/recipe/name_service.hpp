@@ -106,7 +106,8 @@ public:
      * `errc::busy` (this object is unregistering it), `errc::bad_option` (an empty value, or
      * another mode), `errc::bad_path`, `zk_errc::no_children_for_ephemerals` (a parent of the name
      * is ephemeral), `zk_errc::no_auth`, `zk_errc::not_read_only` (a persistent name),
-     * `errc::closed`. Retries across outages and session loss.
+     * `errc::closed`. Retries across outages and session loss. A persistent name that this call has
+     * registered and another client has unregistered, while the response was lost, is registered again.
      */
     template <class Token = default_token>
     auto register_name(std::string name,

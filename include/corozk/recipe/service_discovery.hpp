@@ -76,7 +76,8 @@ public:
      *
      * @completes `void(error_code)`, after its node was created.
      *
-     * @errors Retries across outages and session loss.
+     * @errors Retries across outages and session loss. A static or permanent instance that this call has
+     * registered and another client has unregistered, while the response was lost, is registered again.
      * - `errc::busy`: this object has registered, or is unregistering, a dynamic instance with the
      *   same name and id.
      * - `errc::already_exists`: the id is that of a dynamic instance, if this one is static or

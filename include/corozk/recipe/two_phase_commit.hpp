@@ -66,7 +66,9 @@ public:
      *
      * @completes `void(error_code)`
      *
-     * @errors Retries across outages and session loss.
+     * @errors Retries across outages and session loss. If the response is lost, and others decide the
+     * transaction and clean it up before this client is connected again, it is begun once more: clean up
+     * only after `begin` has completed, or after its client has ended.
      * - `errc::already_exists`: there is a transaction at this path.
      * - `errc::bad_option`: no sites, duplicate sites, or an invalid node name.
      * - `errc::too_large`: payload and names, or a decision for that many sites, exceed the size of
